@@ -126,7 +126,11 @@ impl Cluster {
             address: self.config.address.clone(),
             into: unit.name.clone(),
             from: self.config.stream.clone(),
-            rest: vec![("subject", unit.subject.clone()), ("consumer", consumer), ("member", self.config.member.clone())],
+            rest: vec![
+                ("subject", unit.subject.clone()),
+                ("consumer", consumer),
+                ("member", self.config.member.clone()),
+            ],
         }
     }
 }
@@ -206,7 +210,10 @@ mod tests {
             let part = cluster.part_of(stream, spec.clone()).unwrap();
             part.specification.program.roots.iter().map(|root| root.name.clone()).collect::<Vec<_>>()
         };
-        assert_eq!((of("web"), of("web.user.0"), of("web.order.0")), (vec!["after".into()], vec!["known".into()], vec!["orders".into()]));
+        assert_eq!(
+            (of("web"), of("web.user.0"), of("web.order.0")),
+            (vec!["after".into()], vec!["known".into()], vec!["orders".into()])
+        );
         assert_eq!(of("another").len(), 3);
         assert_eq!((cluster.about("web.user.1"), cluster.about("another")), ("web", "another"));
         let whys = &cluster.shared_out(&spec)[2].whys;

@@ -21,7 +21,7 @@ pub mod wire;
 
 pub use configured::{Kind, SourceConfig, configured};
 
-use crate::log::{Refused, Receipt};
+use crate::log::{Receipt, Refused};
 use crate::server::{NoStream, Shared};
 use crate::stream::{Failed, Stream, Taken};
 use crate::words;
@@ -187,7 +187,12 @@ impl Source {
         let say = |what| shared.say(format!("source {}: {what}", self.config.name));
         client.connect(after.as_deref(), &say)?;
         self.note(|state| {
-            *state = State { connected: true, why: None, position: after, last_left_out: state.last_left_out.take() };
+            *state = State {
+                connected: true,
+                why: None,
+                position: after,
+                last_left_out: state.last_left_out.take(),
+            };
         });
         if told.take().is_some() {
             say("connected again".into());
@@ -267,8 +272,15 @@ impl Source {
     }
 
     /// Puts the lines of a batch on disk that can be read at all: one that is no text, say, does not keep the others out.
-    fn keep_readable(&self, shared: &Shared, stream: &Stream, batch: &mut Batch, why: String) -> Result<bool, String> {
-        let readable = |line: &&[u8]| std::str::from_utf8(line).is_ok() && line.len() <= shared.config.limits.line;
+    fn keep_readable(
+        &self,
+        shared: &Shared,
+        stream: &Stream,
+        batch: &mut Batch,
+        why: String,
+    ) -> Result<bool, String> {
+        let readable =
+            |line: &&[u8]| std::str::from_utf8(line).is_ok() && line.len() <= shared.config.limits.line;
         let lines = batch.lines.split_inclusive(|&byte| byte == b'\n');
         let (good, bad): (Vec<&[u8]>, Vec<&[u8]>) = lines.partition(readable);
         if bad.is_empty() {

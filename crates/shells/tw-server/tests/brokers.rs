@@ -97,7 +97,12 @@ fn same(found: &[String], expected: &[String]) {
     let differs = found.iter().zip(expected).position(|(found, expected)| found != expected);
     let at = differs.unwrap_or(found.len().min(expected.len()));
     let (one, other) = (found.get(at), expected.get(at));
-    assert!(one == other, "line {at} of {}, expected {}: {one:?}, expected {other:?}", found.len(), expected.len());
+    assert!(
+        one == other,
+        "line {at} of {}, expected {}: {one:?}, expected {other:?}",
+        found.len(),
+        expected.len()
+    );
 }
 
 /// Everything that is the same for all brokers. `counts`: it numbers its messages, so that nothing is there twice.
@@ -117,7 +122,12 @@ fn from_messages_to_violations<B: Broker>(counts: bool) {
     all.push(event("tell", 501));
     same(&house.lines(502), &all);
     let told = house.until("/v1/sources", |body| body.contains("\"left_out\":3"));
-    assert!(told.contains("\"source\":\"in\"") && told.contains("\"last_left_out\":\"") && !told.contains("secret"), "{told}");
+    assert!(
+        told.contains("\"source\":\"in\"")
+            && told.contains("\"last_left_out\":\"")
+            && !told.contains("secret"),
+        "{told}"
+    );
     assert_eq!(told.contains("\"position\":\""), counts, "{told}");
     let found = house.until("/v1/violations", |body| body.contains("\"end\":1"));
     assert!(found.contains("\"bindings\":{\"i\":501}"), "{found}");
@@ -132,7 +142,9 @@ fn from_messages_to_violations<B: Broker>(counts: bool) {
 
     // A broker that dies is told, and waited for.
     broker.kill();
-    house.until("/healthz", |body| body.contains("\"status\":\"ok\"") && body.contains("\"sources_failing\":[\"in\"]"));
+    house.until("/healthz", |body| {
+        body.contains("\"status\":\"ok\"") && body.contains("\"sources_failing\":[\"in\"]")
+    });
     let told = house.get("/v1/sources");
     assert!(told.contains("\"connected\":false") && told.contains("\"why\":\""), "{told}");
     broker.restart();
@@ -172,7 +184,8 @@ fn mqtt() {
 fn nobody_there() {
     let folder = programs::folder("nobody");
     let port = programs::free_port();
-    let settings = format!("[[source]]\nkind = \"redis\"\nurl = \"redis://:secret@127.0.0.1:{port}\"\nkey = \"k\"\n");
+    let settings =
+        format!("[[source]]\nkind = \"redis\"\nurl = \"redis://:secret@127.0.0.1:{port}\"\nkey = \"k\"\n");
     let house = House::new(&folder, settings);
     let told = house.until("/v1/sources", |body| body.contains("\"why\":\"cannot connect to 127.0.0.1"));
     assert!(told.contains("\"connected\":false") && !told.contains("secret"), "{told}");

@@ -46,7 +46,8 @@ impl Process {
         command.args(["--exact", "the_server", "--nocapture"]).env(FOLDER, folder);
         let mut child = command.stdout(Stdio::piped()).stderr(said).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let address = lines.find_map(|line| line.unwrap().strip_prefix("listening on ").map(str::to_string)).unwrap();
+        let address =
+            lines.find_map(|line| line.unwrap().strip_prefix("listening on ").map(str::to_string)).unwrap();
         // What else it prints is read, so that it never waits.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, address }
@@ -60,7 +61,9 @@ impl Process {
     fn get(&self, path: &str) -> String {
         let mut connection = TcpStream::connect(&self.address).unwrap();
         connection.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        connection.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+        connection
+            .write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes())
+            .unwrap();
         let mut text = String::new();
         connection.read_to_string(&mut text).unwrap();
         text.split_once("\r\n\r\n").unwrap().1.to_string()
@@ -82,7 +85,10 @@ impl Process {
 fn message(number: usize) -> (i32, String) {
     let id = number / 2;
     let name = if number % 2 == 1 || id % 4 == 3 { "tell" } else { "ask" };
-    ((id % PARTITIONS as usize) as i32, format!("{{\"event\": \"{name}\", \"id\": {id}, \"number\": {number}}}"))
+    (
+        (id % PARTITIONS as usize) as i32,
+        format!("{{\"event\": \"{name}\", \"id\": {id}, \"number\": {number}}}"),
+    )
 }
 
 #[test]
@@ -104,7 +110,8 @@ fn killed_at_any_moment() {
     let over = AtomicBool::new(false);
     let (published, process) = std::thread::scope(|scope| {
         let publisher = scope.spawn(|| {
-            let producer: BaseProducer = ClientConfig::new().set("bootstrap.servers", &brokers).create().unwrap();
+            let producer: BaseProducer =
+                ClientConfig::new().set("bootstrap.servers", &brokers).create().unwrap();
             let mut number = 0;
             while !over.load(Ordering::SeqCst) {
                 for _ in 0..40 {
@@ -131,18 +138,31 @@ fn killed_at_any_moment() {
     let until = Instant::now() + Duration::from_secs(60);
     let mut lines = process.lines();
     while lines.len() < published {
-        assert!(Instant::now() < until, "{} of {published} lines: {}", lines.len(), process.get("/v1/sources"));
+        assert!(
+            Instant::now() < until,
+            "{} of {published} lines: {}",
+            lines.len(),
+            process.get("/v1/sources")
+        );
         std::thread::sleep(Duration::from_millis(100));
         lines = process.lines();
     }
     for partition in 0..PARTITIONS {
         let of = |(own, text): (i32, String)| (own == partition).then_some(text);
         let expected: Vec<String> = (0..published).map(message).filter_map(of).collect();
-        let number = |line: &String| line.rsplit_once(": ").unwrap().1.trim_end_matches('}').parse::<usize>().unwrap();
-        let own: Vec<String> = lines.iter().filter(|line| message(number(line)).0 == partition).cloned().collect();
-        assert!(own == expected, "partition {partition}: {} messages, expected {}", own.len(), expected.len());
+        let number =
+            |line: &String| line.rsplit_once(": ").unwrap().1.trim_end_matches('}').parse::<usize>().unwrap();
+        let own: Vec<String> =
+            lines.iter().filter(|line| message(number(line)).0 == partition).cloned().collect();
+        assert!(
+            own == expected,
+            "partition {partition}: {} messages, expected {}",
+            own.len(),
+            expected.len()
+        );
     }
-    let expected: BTreeSet<usize> = (0..published).map(|number| number / 2).filter(|id| id % 4 == 3).collect();
+    let expected: BTreeSet<usize> =
+        (0..published).map(|number| number / 2).filter(|id| id % 4 == 3).collect();
     let (mut found, mut since) = (Vec::new(), 0);
     let until = Instant::now() + Duration::from_secs(60);
     while found.len() < 2 * expected.len() {

@@ -24,7 +24,8 @@ impl Session {
             };
             all.push((root.name.clone(), verdict));
         }
-        let required = program.requirements.iter().map(|own| (&own.root.name, "it is a requirement, over all events"));
+        let required =
+            program.requirements.iter().map(|own| (&own.root.name, "it is a requirement, over all events"));
         let monitors = program.monitors.iter().map(|own| (&own.name, "its events are seen together"));
         for (name, why) in required.chain(monitors) {
             all.push((name.clone(), by.map_or(Err(why.to_string()), |own| traces(own, field))));
@@ -36,8 +37,9 @@ impl Session {
         let program = &alone.program;
         let Some(root) = program.roots.first() else { return Ok(()) };
         refuse_derived(alone).map_err(|error| error.to_string())?;
-        let (outer, body) =
-            program.invariant(root.node).ok_or("only `G φ`, also under outer `forall`s, is violated at positions that can be divided")?;
+        let (outer, body) = program
+            .invariant(root.node)
+            .ok_or("only `G φ`, also under outer `forall`s, is violated at positions that can be divided")?;
         let nodes = program.reachable(&[body]);
         let node = |id: &NodeId| program.dag.node(*id);
         // What is said of one position alone is the same wherever that is.
@@ -53,7 +55,8 @@ impl Session {
             return Err("its intervals may count positions: write their units".into());
         }
         let options = EvaluateOptions { clock: Clock::Stamps, ..self.evaluate_options() };
-        let analysis = Analysis::new(program, root.node, &options).ok_or("charts are judged on all events")?;
+        let analysis =
+            Analysis::new(program, root.node, &options).ok_or("charts are judged on all events")?;
         if !analysis.filterable {
             return Err("it can tell positions at which nothing happens, as those of others would be".into());
         }
@@ -65,11 +68,14 @@ impl Session {
         for own in outer.iter().copied() {
             let name = &program.dag.variables[own as usize];
             let elsewhere = nodes.iter().find(|id| !binds(program, node(id), own, field));
-            let guarded = analysis.variables.iter().any(|known| known.variable == own && known.guard.is_some());
+            let guarded =
+                analysis.variables.iter().any(|known| known.variable == own && known.guard.is_some());
             match (elsewhere, guarded) {
                 (None, true) => return Ok(()),
                 (None, false) => whys.push(format!("nothing binds `{name}` where it is violated")),
-                (Some(pattern), _) => whys.push(format!("`{}` does not have `{name}` as its `{field}`", alone.words(*pattern))),
+                (Some(pattern), _) => {
+                    whys.push(format!("`{}` does not have `{name}` as its `{field}`", alone.words(*pattern)))
+                }
             }
         }
         Err(if whys.is_empty() { "it has no outer variable".into() } else { whys.join("; ") })
@@ -116,7 +122,8 @@ mod tests {
         let spec = Specification::from_text("x.tw", text).unwrap();
         let of = |field: &str| {
             let all = Session::new().divisible_by(&spec, field);
-            let whole: Vec<(String, String)> = all.into_iter().filter_map(|(name, why)| Some((name, why.err()?))).collect();
+            let whole: Vec<(String, String)> =
+                all.into_iter().filter_map(|(name, why)| Some((name, why.err()?))).collect();
             whole
         };
         let names = |field: &str| of(field).into_iter().map(|(name, _)| name).collect::<Vec<_>>();

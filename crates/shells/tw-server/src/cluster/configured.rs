@@ -48,7 +48,9 @@ fn check(table: &Table, known: &[&str]) -> Result<(), String> {
 
 fn text(table: &Table, name: &str) -> Result<String, String> {
     match table.get(name) {
-        Some(Value::String(text)) if !text.is_empty() && !text.contains(char::is_whitespace) => Ok(text.clone()),
+        Some(Value::String(text)) if !text.is_empty() && !text.contains(char::is_whitespace) => {
+            Ok(text.clone())
+        }
         Some(other) => Err(format!("{name}: found {other}, expected a text in quotes, without spaces")),
         None => Err(format!("`{name}` is missing")),
     }
@@ -63,7 +65,8 @@ pub fn configured(value: &Value) -> Result<ClusterConfig, String> {
         names::check("member", &member).map_err(|why| format!("member: {why}"))?;
         let into = text(table, "into")?;
         names::check("stream", &into).map_err(|why| format!("into: {why}"))?;
-        let address = Address::parse(&text(table, "url")?, "nats", 4222).map_err(|why| format!("url: {why}"))?;
+        let address =
+            Address::parse(&text(table, "url")?, "nats", 4222).map_err(|why| format!("url: {why}"))?;
         let patience = table.get("patience").map_or(Ok(Duration::from_secs(5)), time);
         let patience = patience.map_err(|why| format!("patience: {why}"))?;
         let keys = match table.get("key") {
@@ -85,7 +88,8 @@ fn key(value: &Value, into: &str) -> Result<Key, String> {
     if !subject.contains("{partition}") {
         return Err(format!("subject: found {subject:?}, expected one with {{partition}} in it"));
     }
-    let partitions = table.get("partitions").and_then(Value::as_integer).filter(|count| (1..=MOST).contains(count));
+    let partitions =
+        table.get("partitions").and_then(Value::as_integer).filter(|count| (1..=MOST).contains(count));
     let partitions = partitions.ok_or_else(|| format!("partitions: expected a number from 1 to {MOST}"))?;
     Ok(Key { field, subject, partitions: partitions as u32 })
 }
@@ -97,7 +101,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let good = "member = \"a\"\nurl = \"nats://h\"\nstream = \"S\"\nsubject = \"e.>\"\ninto = \"web\"\n";
-        let read = |text: &str| configured(&format!("[cluster]\n{text}").parse::<toml::Table>().unwrap()["cluster"]);
+        let read =
+            |text: &str| configured(&format!("[cluster]\n{text}").parse::<toml::Table>().unwrap()["cluster"]);
         assert!(read(good).unwrap().keys.is_empty());
         let key = "[[cluster.key]]\nfield = \"u\"\nsubject = \"e.{partition}\"\npartitions = 3\n";
         assert_eq!(read(&format!("{good}{key}")).unwrap().keys[0].partitions, 3);

@@ -50,7 +50,8 @@ struct Member<'s> {
 /// Takes part until the server ends.
 pub fn run(shared: &Arc<Shared>) {
     let Some(cluster) = &shared.cluster else { return };
-    let mut member = Member { shared, cluster, held: BTreeMap::new(), heard: BTreeMap::new(), listening: None };
+    let mut member =
+        Member { shared, cluster, held: BTreeMap::new(), heard: BTreeMap::new(), listening: None };
     let mut store = None;
     let mut told = None;
     while !shared.ending.load(Ordering::SeqCst) {
@@ -142,7 +143,8 @@ impl Member<'_> {
         };
         // What this server found before is kept, or found again behind the checkpoint.
         let found = if checkpoint.state.is_empty() { 0 } else { self.shared.verdicts.end() };
-        let stream = self.open(unit, &checkpoint, found).map_err(|error| format!("unit {}: {error}", unit.name))?;
+        let stream =
+            self.open(unit, &checkpoint, found).map_err(|error| format!("unit {}: {error}", unit.name))?;
         let begun = sources::begin(self.cluster.source(unit), checkpoint.position.clone(), self.shared);
         let (source, thread) = begun.map_err(|error| format!("unit {}: {error}", unit.name))?;
         let after = match from.as_str() {
@@ -219,7 +221,9 @@ impl Member<'_> {
         });
         match last {
             Ok(_) => self.shared.say(format!("cluster: gives up {unit}")),
-            Err(why) => self.shared.say(format!("cluster: gives up {unit}, the next goes on from an older state: {why}")),
+            Err(why) => self
+                .shared
+                .say(format!("cluster: gives up {unit}, the next goes on from an older state: {why}")),
         }
     }
 
@@ -242,7 +246,8 @@ impl Held {
         let Some(bytes) = crate::pack::read(&folder.join("state"))? else { return Ok(None) };
         let Some(plan) = crate::pack::read(&folder.join("plan"))? else { return Ok(None) };
         let line = State::line(&bytes)?;
-        if (line, &plan) == (self.checkpoint.line, &self.checkpoint.plan) && !self.checkpoint.state.is_empty() {
+        if (line, &plan) == (self.checkpoint.line, &self.checkpoint.plan) && !self.checkpoint.state.is_empty()
+        {
             return Ok(None);
         }
         let position = match line {
@@ -262,9 +267,12 @@ impl Held {
     fn tell(&mut self, shared: &Shared, store: &mut Store, unit: &str) -> Result<(), String> {
         let filter = Filter { stream: Some(unit.to_string()), property: None };
         loop {
-            let (found, next) =
-                shared.verdicts.list(&filter, self.found, AT_ONCE).map_err(|error| format!("violations: {error}"))?;
-            let one = |told: &Arc<crate::verdicts::Told>| Some((told.json.get(ID)?.to_string(), told.json.clone()));
+            let (found, next) = shared
+                .verdicts
+                .list(&filter, self.found, AT_ONCE)
+                .map_err(|error| format!("violations: {error}"))?;
+            let one =
+                |told: &Arc<crate::verdicts::Told>| Some((told.json.get(ID)?.to_string(), told.json.clone()));
             let all: Vec<(String, String)> = found.iter().filter_map(one).collect();
             store.found(&all)?;
             self.found = next;

@@ -92,7 +92,8 @@ impl Store {
                 "name": stream, "subjects": [format!("{prefix}.{subject}.*")], "max_msgs_per_subject": 1, "allow_direct": true,
                 "storage": "file",
             });
-            let made = connection.request(&format!("$JS.API.STREAM.CREATE.{stream}"), settings.to_string().as_bytes())?;
+            let made = connection
+                .request(&format!("$JS.API.STREAM.CREATE.{stream}"), settings.to_string().as_bytes())?;
             // One that is there with other settings (copies, an age) is as somebody wants it.
             if let Err(why) = answer(&made)
                 && !why.contains("already in use")
@@ -116,7 +117,11 @@ impl Store {
         while let Some(message) = self.connection.next(Duration::from_millis(1))? {
             let Ok(told) = serde_json::from_slice::<Json>(&message.payload) else { continue };
             let Some(member) = told["member"].as_str() else { continue };
-            let units = told["units"].as_array().into_iter().flatten().filter_map(|unit| unit.as_str().map(str::to_string));
+            let units = told["units"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|unit| unit.as_str().map(str::to_string));
             all.push((member.to_string(), (told["leaving"] != true).then(|| units.collect())));
         }
         Ok(all)
@@ -148,7 +153,9 @@ impl Store {
         let headers = format!("Nats-Expected-Last-Subject-Sequence: {before}\r\n");
         let message = self.connection.request_with(&subject, &headers, &bytes).map_err(NotKept::Failed)?;
         match answer(&message) {
-            Ok(json) => json["seq"].as_u64().ok_or_else(|| NotKept::Failed("an answer without a number".into())),
+            Ok(json) => {
+                json["seq"].as_u64().ok_or_else(|| NotKept::Failed("an answer without a number".into()))
+            }
             Err(why) if why.contains("wrong last sequence") => Err(NotKept::Lost),
             Err(why) => Err(NotKept::Failed(why)),
         }
@@ -158,7 +165,12 @@ impl Store {
     pub fn found(&mut self, violations: &[(String, String)]) -> Result<(), String> {
         let inbox = self.connection.inbox("found");
         for (id, json) in violations {
-            self.connection.publish(&format!("{}.found.{id}", self.prefix), Some(&inbox), "", json.as_bytes())?;
+            self.connection.publish(
+                &format!("{}.found.{id}", self.prefix),
+                Some(&inbox),
+                "",
+                json.as_bytes(),
+            )?;
         }
         let (mut left, until) = (violations.len(), Instant::now() + PATIENCE);
         while left > 0 {

@@ -187,9 +187,11 @@ fn marks_are_there_as_long_as_their_lines() {
     let marks = |a: &str| Marks::from([("a".into(), a.into())]);
     log.append_marked(b"from b\n", 1, Marks::from([("b".into(), "7-1".into())]), true).unwrap();
     for number in 0..50 {
-        log.append_marked(format!("line {number}\n").as_bytes(), 1, marks(&number.to_string()), true).unwrap();
+        log.append_marked(format!("line {number}\n").as_bytes(), 1, marks(&number.to_string()), true)
+            .unwrap();
         log.append(b"from nowhere\n", 1, true).unwrap();
-        let seen = |log: &Log| (log.mark("a").unwrap().to_string(), log.mark("b").unwrap().to_string(), log.end());
+        let seen =
+            |log: &Log| (log.mark("a").unwrap().to_string(), log.mark("b").unwrap().to_string(), log.end());
         let expected = (number.to_string(), "7-1".to_string(), 3 + 2 * number);
         assert_eq!(seen(&log), expected);
         let (again, found) = Log::open(&folder, limits).unwrap();
@@ -202,7 +204,11 @@ fn marks_are_there_as_long_as_their_lines() {
     for cut in segment::PREFIX as usize..whole.len() {
         std::fs::write(&path, &whole[..cut]).unwrap();
         let (again, _) = Log::open(&folder, limits).unwrap();
-        let last = lines(&again, again.start()).into_iter().filter(|line| line.starts_with("line ")).next_back().unwrap();
+        let last = lines(&again, again.start())
+            .into_iter()
+            .filter(|line| line.starts_with("line "))
+            .next_back()
+            .unwrap();
         assert_eq!(again.mark("a").unwrap().to_string(), last["line ".len()..], "cut at {cut}");
         assert_eq!(again.mark("b").as_deref(), Some("7-1"));
     }

@@ -82,7 +82,9 @@ fn one(value: &Value) -> Result<SourceConfig, String> {
     let table = value.as_table().ok_or("found a value, expected settings")?;
     let text = |name: &str| match table.get(name) {
         None => Ok(None),
-        Some(Value::String(text)) if !text.is_empty() && !text.contains(char::is_control) => Ok(Some(text.clone())),
+        Some(Value::String(text)) if !text.is_empty() && !text.contains(char::is_control) => {
+            Ok(Some(text.clone()))
+        }
         Some(other) => Err(format!("{name}: found {other}, expected a text in quotes")),
     };
     let kinds = || KINDS.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
@@ -95,7 +97,9 @@ fn one(value: &Value) -> Result<SourceConfig, String> {
         return Err(format!("kind: found `{kind}`, expected one of {}", kinds()));
     };
     let common = ["kind", "name", "url", "into"];
-    if let Some(other) = table.keys().find(|key| !common.contains(&key.as_str()) && !own.iter().any(|(name, _)| name == key)) {
+    if let Some(other) =
+        table.keys().find(|key| !common.contains(&key.as_str()) && !own.iter().any(|(name, _)| name == key))
+    {
         let expected: Vec<&str> = common.iter().copied().chain(own.iter().map(|(name, _)| *name)).collect();
         return Err(format!("found the setting `{other}`, expected one of {}", expected.join(", ")));
     }
@@ -142,9 +146,15 @@ mod tests {
             ("kind = \"rabbit\"", "found `rabbit`, expected one of nats, redis, mqtt"),
             ("url = \"x\"", "`kind` is missing"),
             ("kind = \"redis\"\nkey = \"k\"", "`url` is missing"),
-            ("kind = \"redis\"\nkey = \"k\"\nurl = \"nats://h\"", "url: found a URL that begins with nats://"),
+            (
+                "kind = \"redis\"\nkey = \"k\"\nurl = \"nats://h\"",
+                "url: found a URL that begins with nats://",
+            ),
             ("kind = \"redis\"\nkey = 3\nurl = \"redis://h\"", "key: found 3"),
-            ("kind = \"redis\"\nkey = \"k\"\ntopic = \"t\"\nurl = \"redis://h\"", "found the setting `topic`"),
+            (
+                "kind = \"redis\"\nkey = \"k\"\ntopic = \"t\"\nurl = \"redis://h\"",
+                "found the setting `topic`",
+            ),
             ("kind = \"redis\"\nkey = \"k\"\nurl = \"redis://h\"\ninto = \"../x\"", "into: found"),
             ("kind = \"redis\"\nkey = \"k\"\nurl = \"redis://h\"\nname = \"a b\"", "found \"a b\""),
         ] {

@@ -78,7 +78,10 @@ impl Client for Reader {
                 ));
             }
             if let Some(offset) = known.filter(|offset| *offset < low) {
-                told(format!("partition {partition} of {topic}: messages {offset} to {} were deleted before they were read", low - 1));
+                told(format!(
+                    "partition {partition} of {topic}: messages {offset} to {} were deleted before they were read",
+                    low - 1
+                ));
             }
             let offset = known.unwrap_or(low).max(low);
             next.insert(partition, offset);

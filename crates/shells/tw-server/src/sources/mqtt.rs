@@ -100,7 +100,8 @@ impl Client for Reader {
         let again = self.wire.is_some();
         let address = &self.config.address;
         let wire = self.wire.insert(Wire::connect(&address.host)?);
-        let name = self.config.setting("client").map_or(format!("tracewise-{}", self.config.name), str::to_string);
+        let name =
+            self.config.setting("client").map_or(format!("tracewise-{}", self.config.name), str::to_string);
         let mut flags = 0;
         let mut payload = text(&name)?;
         if let Some(user) = &address.user {
@@ -138,7 +139,9 @@ impl Client for Reader {
             let (kind, rest) = read(wire)?;
             match kind & 0xF0 {
                 SUBACK if rest.get(2).is_some_and(|quality| *quality == 1) => return Ok(()),
-                SUBACK => return Err(format!("the broker does not give {} with quality 1", self.config.from)),
+                SUBACK => {
+                    return Err(format!("the broker does not give {} with quality 1", self.config.from));
+                }
                 // What the session has kept may come first.
                 _ => self.early.push_back((kind, rest)),
             }
@@ -206,7 +209,9 @@ mod tests {
     fn messages_are_taken_apart() {
         assert_eq!(published(0x30, b"\0\x01tabc"), Some((&b"abc"[..], None)));
         assert_eq!(published(0x32, b"\0\x01t\0\x07abc"), Some((&b"abc"[..], Some([0, 7]))));
-        for (kind, cut) in [(0x32, &b"\0\x01t\0"[..]), (0x30, b"\0\x09t"), (0x30, b"\0"), (0x34, b"\0\x01t\0\x07abc")] {
+        for (kind, cut) in
+            [(0x32, &b"\0\x01t\0"[..]), (0x30, b"\0\x09t"), (0x30, b"\0"), (0x34, b"\0\x01t\0\x07abc")]
+        {
             assert_eq!(published(kind, cut), None, "{cut:?}");
         }
     }

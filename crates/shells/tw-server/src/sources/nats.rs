@@ -8,9 +8,9 @@ mod connection;
 
 pub use connection::{Connection, Message};
 
+use super::wire::LOOK;
 use super::{BATCH, Batch, Client, SourceConfig};
 use serde_json::{Value as Json, json};
-use super::wire::LOOK;
 use std::time::{Duration, Instant};
 
 /// Messages asked for at once.
@@ -72,7 +72,8 @@ pub fn answer(message: &Message) -> Result<Json, String> {
     if message.status == Some(503) {
         return Err("the server has no JetStream".into());
     }
-    let json: Json = serde_json::from_slice(&message.payload).map_err(|error| format!("found an answer that is no JSON: {error}"))?;
+    let json: Json = serde_json::from_slice(&message.payload)
+        .map_err(|error| format!("found an answer that is no JSON: {error}"))?;
     match &json["error"] {
         Json::Null => Ok(json),
         error => Err(error["description"].as_str().unwrap_or("it refuses").to_string()),
@@ -113,7 +114,8 @@ impl Client for Reader {
         let last = match after {
             None => Place::default(),
             Some(after) => {
-                let (last, own) = position(after).ok_or_else(|| format!("the position {after} is none of NATS"))?;
+                let (last, own) =
+                    position(after).ok_or_else(|| format!("the position {after} is none of NATS"))?;
                 if own != created || last.number > end.unwrap_or(0) {
                     return Err(another(stream, last.number));
                 }
@@ -131,13 +133,19 @@ impl Client for Reader {
             _ => {
                 let next = last.number + 1;
                 if let Some(first) = first.filter(|first| next > 1 && *first > next) {
-                    told(format!("stream {stream}: messages {next} to {} were deleted before they were read", first - 1));
+                    told(format!(
+                        "stream {stream}: messages {next} to {} were deleted before they were read",
+                        first - 1
+                    ));
                 }
                 // The last one again, to see whether it is the one that we know.
                 json!({"deliver_policy": "by_start_sequence", "opt_start_seq": last.number.max(1)})
             }
         };
-        let consumer = self.config.setting("consumer").map_or(format!("tracewise-{}", name.replace('.', "_")), str::to_string);
+        let consumer = self
+            .config
+            .setting("consumer")
+            .map_or(format!("tracewise-{}", name.replace('.', "_")), str::to_string);
         let mut settings = json!({
             "durable_name": consumer, "ack_policy": "explicit", "ack_wait": ACK_WAIT, "max_ack_pending": 4 * PULL,
             "replay_policy": "instant",
@@ -163,8 +171,16 @@ impl Client for Reader {
             json!({"stream_name": stream, "config": settings}),
         )?;
         let pull = (format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}"), connection.inbox("pulled"));
-        self.work =
-            Some(Work { connection, pull, asked: 0, since: Instant::now(), last, created, deliveries: 0, acknowledge: Vec::new() });
+        self.work = Some(Work {
+            connection,
+            pull,
+            asked: 0,
+            since: Instant::now(),
+            last,
+            created,
+            deliveries: 0,
+            acknowledge: Vec::new(),
+        });
         Ok(())
     }
 
@@ -195,7 +211,10 @@ impl Client for Reader {
             let Some((place, delivery)) = places(&reply) else { continue };
             work.deliveries += 1;
             if delivery != work.deliveries {
-                return Err("another program reads from the same consumer: give one of them another `consumer`".into());
+                return Err(
+                    "another program reads from the same consumer: give one of them another `consumer`"
+                        .into(),
+                );
             }
             work.asked -= work.asked.min(1);
             work.acknowledge.push(reply);

@@ -74,8 +74,10 @@ impl Reader {
 
 /// Reads a value.
 fn read(wire: &mut Wire, depth: u32) -> Result<Reply, String> {
-    let line = String::from_utf8(wire.line(LINE)?).map_err(|_| "found bytes that are no text, expected Redis")?;
-    let wrong = || format!("found `{}`, expected an answer of Redis", line.chars().take(40).collect::<String>());
+    let line =
+        String::from_utf8(wire.line(LINE)?).map_err(|_| "found bytes that are no text, expected Redis")?;
+    let wrong =
+        || format!("found `{}`, expected an answer of Redis", line.chars().take(40).collect::<String>());
     let rest = line.get(1..).ok_or_else(wrong)?;
     let number = || rest.parse::<i64>().map_err(|_| wrong());
     match line.as_bytes()[0] {
@@ -97,7 +99,9 @@ fn read(wire: &mut Wire, depth: u32) -> Result<Reply, String> {
         b'*' => match usize::try_from(number()?) {
             Err(_) => Ok(Reply::Nothing),
             Ok(_) if depth > 8 => Err(wrong()),
-            Ok(length) => (0..length).map(|_| read(wire, depth + 1)).collect::<Result<_, _>>().map(Reply::List),
+            Ok(length) => {
+                (0..length).map(|_| read(wire, depth + 1)).collect::<Result<_, _>>().map(Reply::List)
+            }
         },
         _ => Err(wrong()),
     }
@@ -122,7 +126,10 @@ impl Client for Reader {
             let deleted = info.windows(2).find(|pair| pair[0].text() == Some(b"max-deleted-entry-id"));
             let deleted = deleted.and_then(|pair| pair[1].text()).map(String::from_utf8_lossy);
             if let Some(deleted) = deleted.filter(|deleted| later(deleted, after)) {
-                told(format!("{}: entries up to {deleted} were deleted before they were read", self.config.from));
+                told(format!(
+                    "{}: entries up to {deleted} were deleted before they were read",
+                    self.config.from
+                ));
             }
         }
         Ok(())

@@ -28,7 +28,8 @@ impl Address {
     /// Reads one with this scheme, and this port if it names none.
     pub fn parse(url: &str, scheme: &str, port: u16) -> Result<Self, String> {
         // What a URL has of a password is not repeated.
-        let expected = || format!("expected {scheme}://HOST:PORT, perhaps with USER:PASSWORD@ before the host");
+        let expected =
+            || format!("expected {scheme}://HOST:PORT, perhaps with USER:PASSWORD@ before the host");
         let rest = match url.split_once("://") {
             Some((own, rest)) if own == scheme => rest,
             Some((own, _)) => return Err(format!("found a URL that begins with {own}://, {}", expected())),
@@ -120,7 +121,9 @@ impl Wire {
             match self.from.fill_buf() {
                 Ok([]) => break Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(_) => break Ok(true),
-                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => break Ok(false),
+                Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                    break Ok(false);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => break Err(error),
             }
@@ -136,7 +139,8 @@ impl Wire {
         let read = (&mut self.from).take(longest as u64 + 2).read_until(b'\n', &mut line);
         read.map_err(|error| self.lost(&error))?;
         if line.pop() != Some(b'\n') {
-            let why = if line.len() > longest { "sent a line that is too long" } else { "ended the connection" };
+            let why =
+                if line.len() > longest { "sent a line that is too long" } else { "ended the connection" };
             return Err(format!("{} {why}", self.host));
         }
         if line.last() == Some(&b'\r') {

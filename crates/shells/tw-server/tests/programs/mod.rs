@@ -33,7 +33,9 @@ pub struct Program {
 impl Program {
     /// Starts it, if it is installed. `command` is told the folder and the port.
     fn start(name: &str, command: impl Fn(&Path, u16) -> Vec<String>) -> Option<Self> {
-        let found = ["/usr/sbin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].iter().any(|own| Path::new(own).join(name).exists());
+        let found = ["/usr/sbin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
+            .iter()
+            .any(|own| Path::new(own).join(name).exists());
         if !found {
             assert!(std::env::var_os("CI").is_none(), "{name} is not installed");
             eprintln!("{name} is not installed; its test is left out");
@@ -136,7 +138,8 @@ impl Nats {
 
     /// Makes the stream.
     pub fn make(&mut self, retention: &str) {
-        let settings = format!("{{\"name\":\"EVENTS\",\"subjects\":[\"events.>\"],\"retention\":\"{retention}\"}}");
+        let settings =
+            format!("{{\"name\":\"EVENTS\",\"subjects\":[\"events.>\"],\"retention\":\"{retention}\"}}");
         self.ask(&[("$JS.API.STREAM.DELETE.EVENTS".into(), Vec::new())]);
         let answers = self.ask(&[("$JS.API.STREAM.CREATE.EVENTS".into(), settings.into_bytes())]);
         assert!(answers[0].contains("did_create"), "{answers:?}");
@@ -160,7 +163,9 @@ impl Broker for Nats {
         let program = Program::start("nats-server", |folder, port| {
             let folder = folder.join("store").display().to_string();
             let port = port.to_string();
-            ["nats-server", "-a", "127.0.0.1", "-p", &port, "-js", "-sd", &folder].map(str::to_string).to_vec()
+            ["nats-server", "-a", "127.0.0.1", "-p", &port, "-js", "-sd", &folder]
+                .map(str::to_string)
+                .to_vec()
         })?;
         let mut broker = Self(program);
         broker.make("limits");
@@ -176,7 +181,10 @@ impl Broker for Nats {
     }
 
     fn settings(&self) -> String {
-        format!("kind = \"nats\"\nurl = \"nats://127.0.0.1:{}\"\nstream = \"EVENTS\"\nsubject = \"events.>\"\n", self.0.port)
+        format!(
+            "kind = \"nats\"\nurl = \"nats://127.0.0.1:{}\"\nstream = \"EVENTS\"\nsubject = \"events.>\"\n",
+            self.0.port
+        )
     }
 
     fn publish(&mut self, messages: &[Vec<u8>]) {
@@ -193,7 +201,8 @@ impl Broker for Redis {
     fn start() -> Option<Self> {
         let program = Program::start("redis-server", |folder, port| {
             let (folder, port) = (folder.display().to_string(), port.to_string());
-            let words = ["redis-server", "--bind", "127.0.0.1", "--port", &port, "--dir", &folder, "--save", ""];
+            let words =
+                ["redis-server", "--bind", "127.0.0.1", "--port", &port, "--dir", &folder, "--save", ""];
             let kept = ["--appendonly", "yes", "--appendfsync", "always", "--requirepass", "secret"];
             words.iter().chain(&kept).map(|word| word.to_string()).collect()
         })?;
@@ -284,7 +293,8 @@ impl Broker for Mqtt {
             let mut rest = b"\0\x08events/a".to_vec();
             rest.extend(number.to_be_bytes());
             rest.extend_from_slice(message);
-            let length = [rest.len() as u8 % 128 | if rest.len() > 127 { 128 } else { 0 }, (rest.len() / 128) as u8];
+            let length =
+                [rest.len() as u8 % 128 | if rest.len() > 127 { 128 } else { 0 }, (rest.len() / 128) as u8];
             let packet = [&[0x32][..], &length[..if rest.len() > 127 { 2 } else { 1 }], &rest].concat();
             connection.get_mut().write_all(&packet).unwrap();
             // One after the other: a broker may have few of them in flight.

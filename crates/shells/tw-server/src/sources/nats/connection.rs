@@ -80,12 +80,20 @@ impl Connection {
             _ => {}
         }
         let number = CONNECTIONS.fetch_add(1, Ordering::Relaxed);
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |now| now.as_nanos());
+        let now = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |now| now.as_nanos());
         let own = format!("_INBOX.tracewise-{}-{now}-{number}", std::process::id());
         wire.send(format!("CONNECT {hello}\r\nSUB {own}.> 1\r\nPING\r\n").as_bytes())?;
         let largest = info["max_payload"].as_u64().map_or(1 << 20, |bytes| bytes as usize);
-        let mut connection =
-            Self { wire, own, requests: 0, waiting: VecDeque::new(), heard: (Instant::now(), false), largest };
+        let mut connection = Self {
+            wire,
+            own,
+            requests: 0,
+            waiting: VecDeque::new(),
+            heard: (Instant::now(), false),
+            largest,
+        };
         // Who is not let in hears that in place of the answer.
         while connection.read()? != Read::Pong {}
         Ok(connection)
@@ -108,13 +116,23 @@ impl Connection {
     }
 
     /// Sends a message. Headers are lines, each with its end.
-    pub fn publish(&mut self, subject: &str, reply: Option<&str>, headers: &str, payload: &[u8]) -> Result<(), String> {
+    pub fn publish(
+        &mut self,
+        subject: &str,
+        reply: Option<&str>,
+        headers: &str,
+        payload: &[u8],
+    ) -> Result<(), String> {
         let reply = reply.map_or(String::new(), |reply| format!("{reply} "));
         let head = match headers {
             "" => format!("PUB {subject} {reply}{}\r\n", payload.len()),
             _ => {
                 let headers = format!("NATS/1.0\r\n{headers}\r\n");
-                format!("HPUB {subject} {reply}{} {}\r\n{headers}", headers.len(), headers.len() + payload.len())
+                format!(
+                    "HPUB {subject} {reply}{} {}\r\n{headers}",
+                    headers.len(),
+                    headers.len() + payload.len()
+                )
             }
         };
         self.wire.send(&[head.as_bytes(), payload, b"\r\n"].concat())
@@ -202,7 +220,10 @@ impl Connection {
         payload.truncate(all);
         let rest = payload.split_off(own);
         let headers = String::from_utf8_lossy(&payload).into_owned();
-        let status = headers.lines().next().and_then(|line| line.strip_prefix("NATS/1.0")?.trim().get(..3)?.parse().ok());
+        let status = headers
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("NATS/1.0")?.trim().get(..3)?.parse().ok());
         Ok(Read::Message(Message { subject, reply, headers, status, payload: rest }))
     }
 }
