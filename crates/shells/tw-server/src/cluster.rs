@@ -22,7 +22,7 @@ mod store;
 pub use configured::{ClusterConfig, configured};
 
 use crate::server::Shared;
-use crate::sources::{Kind, SourceConfig};
+use crate::sources::{Kind, Source, SourceConfig};
 use crate::specs::Spec;
 use std::collections::BTreeMap;
 use std::io;
@@ -41,12 +41,14 @@ pub struct Unit {
 }
 
 /// Who is there, and who has what, as far as this server knows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct View {
     /// Members that are heard, and the units that each says it has.
     pub members: BTreeMap<String, Vec<String>>,
     /// Why this server is not among them, if that is so.
     pub why: Option<String>,
+    /// Where this server reads its units from.
+    pub sources: BTreeMap<String, Arc<Source>>,
     /// Of units of this server, why their checkpoints are older than they might be.
     pub behind: BTreeMap<String, String>,
 }
@@ -121,7 +123,7 @@ impl Cluster {
         let plain = |text: &str| text.replace('.', "_");
         let consumer = format!("tracewise-{}-{}", plain(&unit.name), plain(&self.config.member));
         SourceConfig {
-            name: "cluster".into(),
+            name: unit.name.as_str().into(),
             kind: Kind::Nats,
             address: self.config.address.clone(),
             into: unit.name.clone(),

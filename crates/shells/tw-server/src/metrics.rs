@@ -82,13 +82,14 @@ pub fn text(shared: &Shared) -> String {
         "Lines of the log, deleted ones included.",
         &per_stream(&|s| s.log.end()),
     );
-    if !shared.sources.is_empty() {
+    let sources = shared.sources();
+    if !sources.is_empty() {
         let per_source = |figure: &dyn Fn(&crate::sources::Source) -> u64| -> Vec<(String, f64)> {
             let row = |source: &std::sync::Arc<crate::sources::Source>| {
                 let labels = (quoted(&source.config.name), source.config.kind.name());
                 (format!("{{source={},kind=\"{}\"}}", labels.0, labels.1), figure(source) as f64)
             };
-            shared.sources.iter().map(row).collect()
+            sources.iter().map(row).collect()
         };
         family(
             "tracewise_source_connected",

@@ -147,6 +147,12 @@ impl Shared {
         Ok(())
     }
 
+    /// Whatever is read from a broker now.
+    pub fn sources(&self) -> Vec<Arc<crate::sources::Source>> {
+        let shared = self.cluster.iter().flat_map(|cluster| cluster.view().sources.values().cloned().collect::<Vec<_>>());
+        self.sources.iter().cloned().chain(shared).collect()
+    }
+
     /// The specifications about a stream, or what is judged there of them.
     fn specs_of(&self, stream: &str) -> Vec<Arc<Spec>> {
         let about = self.cluster.as_ref().map_or(stream, |cluster| cluster.about(stream));

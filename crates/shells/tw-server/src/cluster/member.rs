@@ -96,25 +96,27 @@ impl Member<'_> {
             None => store.insert(Store::connect(&self.cluster.config)?),
         };
         let (own, patience) = (&self.cluster.config.member, self.cluster.config.patience);
-        let units: Vec<String> = self.held.keys().cloned().collect();
-        store.tell(own, &units, false)?;
+        // Who has just come hears first who is there, then says that it is there, and then takes its share of what others give up.
+        let listening = self.listening.get_or_insert_with(Instant::now).elapsed();
         for (member, units) in store.heard()? {
             match units {
                 Some(units) => self.heard.insert(member, (Instant::now(), units)),
                 None => self.heard.remove(&member),
             };
         }
-        self.heard.insert(own.clone(), (Instant::now(), units));
+        if listening >= patience * 2 / 3 {
+            let units: Vec<String> = self.held.keys().cloned().collect();
+            store.tell(own, &units, false)?;
+            self.heard.insert(own.clone(), (Instant::now(), units));
+        }
         self.heard.retain(|_, (at, _)| at.elapsed() < patience);
         self.cluster.view().members =
             self.heard.iter().map(|(member, (_, units))| (member.clone(), units.clone())).collect();
-        let listening = *self.listening.get_or_insert_with(Instant::now);
         for unit in &self.cluster.units {
             if self.held.contains_key(&unit.name) {
                 self.keep(store, &unit.name)?;
             }
-            // Who has just come does not know yet who else is there.
-            if listening.elapsed() < patience {
+            if listening < patience {
                 continue;
             }
             let mine = wanted(&unit.name, self.heard.keys()) == Some(own);
@@ -152,6 +154,7 @@ impl Member<'_> {
             from => format!(", which {from} had"),
         };
         self.shared.say(format!("cluster: takes {} after line {}{after}", unit.name, checkpoint.line));
+        self.cluster.view().sources.insert(unit.name.clone(), source.clone());
         let thread = Some(thread);
         let held = Held { stream, source, thread, number, checkpoint, kept: Instant::now(), found };
         self.held.insert(unit.name.clone(), held);
@@ -230,7 +233,11 @@ impl Member<'_> {
     /// Ends the reading and judging of a unit.
     fn drop_unit(&mut self, unit: &str) -> Option<Held> {
         let mut held = self.held.remove(unit)?;
-        self.cluster.view().behind.remove(unit);
+        {
+            let mut view = self.cluster.view();
+            view.behind.remove(unit);
+            view.sources.remove(unit);
+        }
         held.source.stop();
         self.shared.close(unit);
         // A thread that panicked has said so.

@@ -11,13 +11,16 @@ use tracewise::findings::json::{Object, array};
 
 /// `GET /healthz`: the process runs; which sources do not is said.
 pub async fn healthy(State(shared): State<Arc<Shared>>) -> Answer {
-    let failing = shared.sources.iter().filter(|source| !source.state().connected);
+    let sources = shared.sources();
+    let failing = sources.iter().filter(|source| !source.state().connected);
     let failing: Vec<String> = failing.map(|source| format!("\"{}\"", source.config.name)).collect();
     let object = Object::new().field("status", "ok");
     let object = match failing.is_empty() {
         true => object,
         false => object.raw("sources_failing", &array(failing)),
     };
+    let alone = shared.cluster.as_ref().and_then(|cluster| cluster.view().why.clone());
+    let object = object.maybe("cluster_failing", alone);
     json(StatusCode::OK, object.end())
 }
 

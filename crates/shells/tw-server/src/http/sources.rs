@@ -28,5 +28,5 @@ pub async fn list(State(shared): State<Arc<Shared>>) -> Answer {
             .field("failures", source.failures.load(Ordering::Relaxed))
             .end()
     };
-    json(StatusCode::OK, Object::new().raw("sources", &array(shared.sources.iter().map(one))).end())
+    json(StatusCode::OK, Object::new().raw("sources", &array(shared.sources().iter().map(one))).end())
 }
