@@ -6,6 +6,7 @@
 
 mod decide;
 pub(crate) mod flow;
+mod keyed;
 pub(crate) mod manifest;
 mod partial;
 mod pieces;

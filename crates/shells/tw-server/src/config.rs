@@ -5,7 +5,9 @@ mod listening;
 
 pub use listening::Listening;
 
+use crate::cluster::ClusterConfig;
 use crate::log::Limits;
+use crate::sources::SourceConfig;
 use crate::tls::Files;
 use crate::webhooks;
 use std::net::SocketAddr;
@@ -48,6 +50,10 @@ pub struct Config {
     pub webhooks: Vec<webhooks::Settings>,
     /// Times of the week in which some are not told.
     pub windows: Vec<webhooks::Window>,
+    /// Brokers that events are read from.
+    pub sources: Vec<SourceConfig>,
+    /// The servers that share a stream, if this is one of them.
+    pub cluster: Option<ClusterConfig>,
 }
 
 /// What clients may do.
@@ -121,6 +127,8 @@ impl Config {
             tls: Files::default(),
             webhooks: Vec::new(),
             windows: Vec::new(),
+            sources: Vec::new(),
+            cluster: None,
         }
     }
 

@@ -6,6 +6,7 @@ mod answer;
 mod assets;
 mod body;
 mod door;
+mod cluster;
 mod events;
 mod feed;
 mod flow;
@@ -17,6 +18,7 @@ mod otlp;
 mod page;
 mod patient;
 mod protocol;
+mod sources;
 mod specs;
 
 use crate::server::Shared;
@@ -47,6 +49,8 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/logs", post(otlp::logs))
         .route("/opentelemetry.proto.collector.trace.v1.TraceService/Export", post(grpc::traces))
         .route("/opentelemetry.proto.collector.logs.v1.LogsService/Export", post(grpc::logs))
+        .route("/v1/plan", get(cluster::plan))
+        .route("/v1/sources", get(sources::list))
         .route("/v1/violations", get(found::violations))
         .route("/v1/properties", get(found::properties))
         .route("/v1/feed", get(feed::events))

@@ -9,7 +9,7 @@ mod states;
 mod teller;
 mod thread;
 
-pub use checkpoint::{Assigned, Change, add_cut, load_cuts, load_plan, save_plan};
+pub use checkpoint::{Assigned, Change, State, add_cut, load_cuts, load_plan, save_plan};
 pub use states::{PropertyState, Watched};
 pub use teller::{Collected, Nobody, Teller};
 pub use thread::{Judge, Progress, part};

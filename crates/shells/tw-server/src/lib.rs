@@ -3,6 +3,7 @@
 //! ```text
 //! a request → its body, unpacked ([`ingest`]) → a stream's gate: can the lines be read? → its log on disk ([`log`])
 //!           → its judge, a thread ([`judge`]): every specification about it → violations ([`verdicts`]) → feeds, lists, figures ([`http`])
+//! a broker  → its messages ([`sources`]) → the same gate and log, with how far the broker has been read in the same record
 //! ```
 //!
 //! Lines come by other ways, too: as a flow, from OpenTelemetry ([`otlp`]), from sockets and syslog ([`listen`]); all of them go
@@ -11,6 +12,7 @@
 //! The log is the queue. What is acknowledged is in it; who judges reads it, from a checkpoint after a restart; what is found
 //! again has the same id. [`Server::start`] is the door for a program, `tracewise serve` that for people.
 
+mod cluster;
 mod config;
 mod demo;
 mod history;
@@ -26,6 +28,7 @@ mod names;
 mod otlp;
 mod pack;
 mod server;
+mod sources;
 mod specs;
 mod stream;
 mod tls;
@@ -41,3 +44,4 @@ pub use log::Limits;
 pub use server::Server;
 pub use tls::Files as TlsFiles;
 pub use tokens::new_token;
+pub use sources::{SourceConfig, configured as configured_sources};

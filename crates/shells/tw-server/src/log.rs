@@ -10,8 +10,8 @@ mod segment;
 mod writer;
 
 pub use reader::Reader;
-pub use record::Record;
-pub use writer::{Commit, Receipt, Refused};
+pub use record::{Marks, Record};
+pub use writer::{Commit, Mark, Receipt, Refused};
 
 use segment::Segment;
 use std::collections::VecDeque;
@@ -67,6 +67,8 @@ struct State {
     wakes: u64,
     /// Lines from here on are still needed.
     needed: u64,
+    /// How far sources have been read at the end of what is written.
+    marks: Marks,
 }
 
 /// What was found when a log was opened.
@@ -74,6 +76,8 @@ struct State {
 pub struct Found {
     /// What was cut off, in words: nothing after a clean end.
     pub cut: Option<String>,
+    /// How far sources have been read.
+    marks: Marks,
 }
 
 impl Log {
@@ -83,9 +87,16 @@ impl Log {
         let (segments, found) = segment::open_all(folder)?;
         let end = segments.last().map_or(0, |last| last.end);
         let (recent, recent_bytes, wakes) = (VecDeque::new(), 0, 0);
-        let state = State { segments, end, synced: end, recent, recent_bytes, wakes, needed: 0 };
+        let marks = found.marks.clone();
+        let state = State { segments, end, synced: end, recent, recent_bytes, wakes, needed: 0, marks };
         let folder = folder.to_path_buf();
         Ok((Log(Arc::new(Shared { folder, limits, state: Mutex::new(state), news: Condvar::new() })), found))
+    }
+
+    /// Begins a log in a new folder, whose first line will be the one after so many.
+    pub fn begin(folder: &Path, after: u64) -> io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        Segment::create(folder, after).map(drop)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -101,6 +112,11 @@ impl Log {
     pub fn start(&self) -> u64 {
         let state = self.state();
         state.segments.first().map_or(state.end, |first| first.start)
+    }
+
+    /// How far a source has been read: the position of the last of its messages whose lines are here.
+    pub fn mark(&self, source: &str) -> Option<Arc<str>> {
+        self.state().marks.get(source).cloned()
     }
 
     /// Bytes on disk.

@@ -92,6 +92,40 @@ pub fn text(shared: &Shared, rights: &Rights) -> String {
         "Lines of the log, deleted ones included.",
         &per_stream(&|s| s.log.end()),
     );
+    let sources = shared.sources();
+    if !sources.is_empty() {
+        let per_source = |figure: &dyn Fn(&crate::sources::Source) -> u64| -> Vec<(String, f64)> {
+            let row = |source: &std::sync::Arc<crate::sources::Source>| {
+                let labels = (quoted(&source.config.name), source.config.kind.name());
+                (format!("{{source={},kind=\"{}\"}}", labels.0, labels.1), figure(source) as f64)
+            };
+            sources.iter().map(row).collect()
+        };
+        family(
+            "tracewise_source_connected",
+            "gauge",
+            "Whether a source is connected to its broker.",
+            &per_source(&|source| source.state().connected.into()),
+        );
+        family(
+            "tracewise_source_messages_total",
+            "counter",
+            "Messages of a source on disk since the server began.",
+            &per_source(&|source| source.messages.load(Ordering::Relaxed)),
+        );
+        family(
+            "tracewise_source_left_out_total",
+            "counter",
+            "Messages and lines of a source that cannot be read.",
+            &per_source(&|source| source.left_out.load(Ordering::Relaxed)),
+        );
+        family(
+            "tracewise_source_failures_total",
+            "counter",
+            "How often a source had to connect again.",
+            &per_source(&|source| source.failures.load(Ordering::Relaxed)),
+        );
+    }
     let (mut violations, mut pending, mut left_out, mut memory) = (vec![], vec![], vec![], vec![]);
     let (mut states, mut each) = (vec![], vec![]);
     let mut stopped = Vec::new();

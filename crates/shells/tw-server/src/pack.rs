@@ -27,8 +27,13 @@ impl Packer {
 
     /// Replaces a file.
     pub fn write(&self, path: &Path, magic: &str) -> io::Result<()> {
+        tracewise::files::write_file(path, &self.whole(magic))
+    }
+
+    /// What such a file has.
+    pub fn whole(&self, magic: &str) -> Vec<u8> {
         let hash = blake3::hash(&self.0);
-        tracewise::files::write_file(path, &[magic.as_bytes(), b"\n", hash.as_bytes(), &self.0].concat())
+        [magic.as_bytes(), b"\n", hash.as_bytes(), &self.0].concat()
     }
 }
 

@@ -40,6 +40,10 @@ pub struct Shared {
     said: Arc<dyn Fn(String) + Send + Sync>,
     /// Figures of requests.
     pub figures: crate::metrics::Figures,
+    /// The servers that share a stream, if this is one of them.
+    pub cluster: Option<crate::cluster::Cluster>,
+    /// Brokers that events are read from.
+    pub sources: Vec<Arc<crate::sources::Source>>,
     /// What happened each second.
     pub history: crate::history::History,
     /// What brings lines by itself.
@@ -117,14 +121,28 @@ impl Shared {
         if self.streams_locked().len() >= limit {
             return Err(NoStream::TooMany(limit));
         }
-        let stream = self.open(name).map_err(NoStream::Io)?;
+        let stream = self.open(name, &self.config.data.join("streams")).map_err(NoStream::Io)?;
         self.streams_locked().insert(stream.name.clone(), stream.clone());
         Ok(stream)
     }
 
-    fn open(&self, name: &str) -> io::Result<Arc<Stream>> {
+    /// Opens a stream in a folder of such, and has it known.
+    pub fn open_in(&self, name: &str, folder: &Path) -> io::Result<Arc<Stream>> {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = self.open(name, folder)?;
+        self.streams_locked().insert(stream.name.clone(), stream.clone());
+        Ok(stream)
+    }
+
+    /// Writes what waits of a stream, keeps its state, and knows it no more.
+    pub fn close(&self, name: &str) {
+        let stream = self.streams_locked().remove(name);
+        stream.into_iter().for_each(|stream| stream.close());
+    }
+
+    fn open(&self, name: &str, folder: &Path) -> io::Result<Arc<Stream>> {
         let opening = Opening {
-            folder: &self.config.data.join("streams"),
+            folder,
             limits: self.config.log,
             line: self.config.limits.line,
             memory: self.config.memory,
@@ -137,12 +155,13 @@ impl Shared {
 
     /// Which specifications judge a stream: those of its plan, then those that there are now.
     fn changes(&self, name: &str, folder: &Path, end: u64) -> io::Result<VecDeque<Change>> {
-        let specs = self.specs.all();
-        let mut changes = load_plan(folder, &specs)?;
+        let specs = self.specs_of(name);
+        let own = |spec| self.part_of(name, spec);
+        let mut changes = load_plan(folder, &specs, &own)?;
         // What the plan says of lines that were lost.
         changes.iter_mut().for_each(|change| change.at = change.at.min(end));
         let before = changes.last().map_or(&[][..], |change| &change.specs);
-        let now = assigned(&specs, name, before, end);
+        let now = assigned(&specs, before, end);
         if changes.is_empty() || !same(before, &now) {
             changes.push(Change { at: end, specs: now });
             crate::judge::save_plan(folder, &changes)?;
@@ -153,17 +172,39 @@ impl Shared {
     /// Has every stream judged by the specifications that there are now, from its next line on.
     pub fn apply(&self) -> io::Result<()> {
         let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        let specs = self.specs.all();
         for stream in self.streams() {
+            let specs = self.specs_of(&stream.name);
             let latest = stream.judge.latest();
             let before = latest.as_ref().map_or(&[][..], |change| &change.specs);
             let at = stream.commit.end();
-            let now = assigned(&specs, &stream.name, before, at);
+            let now = assigned(&specs, before, at);
             if !same(before, &now) {
                 stream.judge.change(Change { at, specs: now })?;
             }
         }
         Ok(())
+    }
+
+    /// Whatever is read from a broker now.
+    pub fn sources(&self) -> Vec<Arc<crate::sources::Source>> {
+        let shared = self.cluster.iter().flat_map(|cluster| cluster.view().sources.values().cloned().collect::<Vec<_>>());
+        self.sources.iter().cloned().chain(shared).collect()
+    }
+
+    /// The specifications about a stream, or what is judged there of them.
+    fn specs_of(&self, stream: &str) -> Vec<Arc<Spec>> {
+        let about = self.cluster.as_ref().map_or(stream, |cluster| cluster.about(stream));
+        let all = self.specs.all();
+        let all = all.into_iter().filter(|spec| spec.is_about(about));
+        all.filter_map(|spec| self.part_of(stream, spec)).collect()
+    }
+
+    /// What is judged of a specification on a stream: all, where servers do not share it.
+    fn part_of(&self, stream: &str, spec: Arc<Spec>) -> Option<Arc<Spec>> {
+        match &self.cluster {
+            Some(cluster) => cluster.part_of(stream, spec),
+            None => Some(spec),
+        }
     }
 
     /// Tells people something.
@@ -201,14 +242,13 @@ impl Shared {
     }
 }
 
-/// The specifications about a stream; those that judged before go on, others begin at a line.
-fn assigned(specs: &[Arc<Spec>], stream: &str, before: &[Assigned], at: u64) -> Vec<Assigned> {
-    let about = specs.iter().filter(|spec| spec.is_about(stream));
+/// Specifications of a stream; those that judged before go on, others begin at a line.
+fn assigned(specs: &[Arc<Spec>], before: &[Assigned], at: u64) -> Vec<Assigned> {
     let since = |spec: &Spec| {
         let known = before.iter().find(|own| own.spec.name == spec.name && own.spec.text == spec.text);
         known.map_or(at, |own| own.since)
     };
-    about.map(|spec| Assigned { spec: spec.clone(), since: since(spec) }).collect()
+    specs.iter().map(|spec| Assigned { spec: spec.clone(), since: since(spec) }).collect()
 }
 
 fn same(before: &[Assigned], now: &[Assigned]) -> bool {
@@ -243,6 +283,8 @@ pub struct Server {
     address: SocketAddr,
     listening: Vec<listen::Open>,
     threads: Vec<std::thread::JoinHandle<()>>,
+    /// What holds this server's share of a stream.
+    sharing: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Server {
@@ -288,6 +330,8 @@ impl Server {
         if tls.is_none() && !address.ip().is_loopback() {
             said("tokens and events are sent as they are: anybody on their way can read them; `--tls-cert` and `--tls-key` secure them".into());
         }
+        let sources = crate::sources::all(&config.sources);
+        let cluster = config.cluster.clone().map(crate::cluster::Cluster::new);
         let shared = Arc::new(Shared {
             gatekeeper: http::Gatekeeper::new(tokens, &config.limits),
             tls,
@@ -295,6 +339,8 @@ impl Server {
             silences: Arc::new(silences),
             hooks: OnceLock::new(),
             config,
+            sources,
+            cluster,
             verdicts: Arc::new(verdicts),
             specs,
             streams: Mutex::default(),
@@ -312,7 +358,8 @@ impl Server {
             let Some(name) = name.to_str().filter(|name| names::check("stream", name).is_ok()) else {
                 continue;
             };
-            let stream = shared.open(name).map_err(io(&format!("cannot open the stream {name}")))?;
+            let folder = data.join("streams");
+            let stream = shared.open(name, &folder).map_err(io(&format!("cannot open the stream {name}")))?;
             shared.streams_locked().insert(stream.name.clone(), stream);
         }
         let mut listening = Vec::new();
@@ -331,11 +378,13 @@ impl Server {
                 demo.spawn(move || crate::demo::generate(&shared)).map_err(io("cannot start a thread"))?,
             );
         }
+        threads.extend(crate::sources::start(&shared).map_err(io("cannot start a thread"))?);
+        let sharing = crate::cluster::start(&shared).map_err(io("cannot share a stream"))?;
         let watcher = shared.clone();
         let watching =
             std::thread::Builder::new().name("specs".into()).spawn(move || watcher.watch_folder(unread));
         threads.push(watching.map_err(io("cannot start a thread"))?);
-        Ok(Self { shared, runtime, address, threads, listening })
+        Ok(Self { shared, runtime, address, threads, listening, sharing })
     }
 
     /// Where it listens, as an address for browsers.
@@ -368,6 +417,10 @@ impl Server {
     /// Takes nothing more, writes what waits, keeps the states, and ends.
     pub fn stop(self) {
         self.shared.ending.store(true, Ordering::SeqCst);
+        // Others go on with its share, from what it has come to.
+        if let Some(sharing) = self.sharing {
+            let _ = sharing.join();
+        }
         for stream in self.shared.streams() {
             stream.close();
         }

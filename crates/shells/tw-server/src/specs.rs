@@ -84,6 +84,24 @@ impl Spec {
         Session::new().reading(reading).evaluating(evaluating(memory, Semantics::Finite))
     }
 
+    /// Which of its properties, and whatever else has a name, can be judged where only the events of some values of a field are seen.
+    pub fn divisible_by(&self, field: &str) -> Vec<(String, Result<(), String>)> {
+        self.session(usize::MAX).divisible_by(&self.specification, field)
+    }
+
+    /// The same with these properties alone; nothing without any.
+    pub fn only(self: &Arc<Self>, names: &[String], all: usize) -> Option<Arc<Self>> {
+        match names.len() {
+            0 => None,
+            count if count == all => Some(self.clone()),
+            _ => {
+                let specification = self.specification.only(names).ok()?.into_owned();
+                let (name, text, streams) = (self.name.clone(), self.text.clone(), self.streams.clone());
+                Some(Arc::new(Self { name, text, specification, streams }))
+            }
+        }
+    }
+
     /// What may be wrong with it.
     pub fn doubts(&self) -> Vec<Diagnostic> {
         let mut doubts = self.specification.warnings.clone();

@@ -1,7 +1,7 @@
 //! A stream: its log, who writes it, who judges it.
 
 use crate::judge::{Change, Judge, Progress, add_cut, load_cuts};
-use crate::log::{Commit, Limits, Log, Receipt, Refused};
+use crate::log::{Commit, Limits, Log, Mark, Receipt, Refused};
 use crate::verdicts::Verdicts;
 use std::collections::VecDeque;
 use std::io;
@@ -124,6 +124,17 @@ impl Stream {
 
     /// Takes whole lines, all of them or, if some cannot be read and `skip` says so, the others.
     pub fn take(&self, bytes: &[u8], skip: bool, receipt: Option<Receipt>) -> Result<Taken, Failed> {
+        self.take_marked(bytes, skip, None, receipt)
+    }
+
+    /// The same with how far their source has been read.
+    pub fn take_marked(
+        &self,
+        bytes: &[u8],
+        skip: bool,
+        mark: Option<Mark>,
+        receipt: Option<Receipt>,
+    ) -> Result<Taken, Failed> {
         // The order in which lines pass the gate is that of the log.
         let mut gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
         let mut refused = None;
@@ -144,7 +155,7 @@ impl Stream {
                 receipt.into_iter().for_each(|receipt| receipt(Ok(())));
                 return true;
             }
-            match self.commit.take(bytes, lines, receipt) {
+            match self.commit.take(bytes, lines, mark, receipt) {
                 Ok(_) => true,
                 Err(why) => {
                     refused = Some(why);

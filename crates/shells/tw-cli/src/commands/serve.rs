@@ -28,7 +28,8 @@ pub struct Serve {
     #[arg(long, value_name = "DIR", value_hint = FILES)]
     data: Option<PathBuf>,
 
-    /// File of settings: [server], [log], [violations], [limits], [[webhook]] and [[silence]]; what is given here goes first
+    /// File of settings: [server], [log], [violations], [limits], [otlp], [cluster], and lists of [[listen.tcp]], [[source]],
+    /// [[webhook]] and [[silence]]; what is given here goes first
     #[arg(long, value_name = "FILE.toml", value_hint = FILES)]
     config: Option<PathBuf>,
 

@@ -59,11 +59,19 @@ impl Config {
                 done?;
                 continue;
             }
+            if section == "source" {
+                self.sources = crate::sources::configured(values)?;
+                continue;
+            }
+            if section == "cluster" {
+                self.cluster = Some(crate::cluster::configured(values)?);
+                continue;
+            }
             let known = || SETTINGS.iter().filter(|(own, ..)| own == section);
             if known().next().is_none() {
                 let mut sections: Vec<&str> = SETTINGS.iter().map(|(own, ..)| *own).collect();
                 sections.dedup();
-                sections.extend(["webhook", "silence"]);
+                sections.extend(["webhook", "silence", "source", "cluster"]);
                 return Err(format!(
                     "found the section `{section}`, expected one of {}",
                     sections.join(", ")

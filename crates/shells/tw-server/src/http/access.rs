@@ -64,6 +64,8 @@ const NEEDS: &[(&str, &str, Need)] = &[
     ("POST", "/v1/silences", Need::Some(Administer)),
     ("DELETE", "/v1/silences/{id}", Need::Some(Administer)),
     ("GET", "/v1/webhooks", Need::Everything),
+    ("GET", "/v1/sources", Need::Everything),
+    ("GET", "/v1/plan", Need::Everything),
     ("GET", "/v1/history", Need::Some(Read)),
     ("GET", "/v1/explanation", InQuery(Read)),
     ("GET", "/v1/robustness", InQuery(Read)),

@@ -8,10 +8,21 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use tracewise::findings::json::{Object, array};
 
-/// `GET /healthz`: the process runs.
-pub async fn healthy() -> Answer {
-    json(StatusCode::OK, r#"{"status":"ok"}"#)
+/// `GET /healthz`: the process runs; which sources do not is said.
+pub async fn healthy(State(shared): State<Arc<Shared>>) -> Answer {
+    let sources = shared.sources();
+    let failing = sources.iter().filter(|source| !source.state().connected);
+    let failing: Vec<String> = failing.map(|source| format!("\"{}\"", source.config.name)).collect();
+    let object = Object::new().field("status", "ok");
+    let object = match failing.is_empty() {
+        true => object,
+        false => object.raw("sources_failing", &array(failing)),
+    };
+    let alone = shared.cluster.as_ref().and_then(|cluster| cluster.view().why.clone());
+    let object = object.maybe("cluster_failing", alone);
+    json(StatusCode::OK, object.end())
 }
 
 /// `GET /readyz`: events can be taken.

@@ -46,8 +46,12 @@ pub fn save_plan(folder: &Path, changes: &[Change]) -> io::Result<()> {
     pack.write(&folder.join("plan"), PLAN)
 }
 
-/// Reads it back; specifications that are the same as known ones are these.
-pub fn load_plan(folder: &Path, known: &[Arc<Spec>]) -> io::Result<Vec<Change>> {
+/// Reads it back; specifications that are the same as known ones are these, of others what `own` leaves of them.
+pub fn load_plan(
+    folder: &Path,
+    known: &[Arc<Spec>],
+    own: &dyn Fn(Arc<Spec>) -> Option<Arc<Spec>>,
+) -> io::Result<Vec<Change>> {
     let Some(file) = read(&folder.join("plan"))? else { return Ok(Vec::new()) };
     let mut from = Unpacker::new(&file, PLAN)?;
     let mut changes = Vec::new();
@@ -60,9 +64,9 @@ pub fn load_plan(folder: &Path, known: &[Arc<Spec>]) -> io::Result<Vec<Change>> 
             let spec = match same {
                 Some(spec) => spec.clone(),
                 // What was understood once may not be by another build: then it judges no more.
-                None => match Spec::read(name, text) {
-                    Ok(spec) => Arc::new(spec),
-                    Err(_) => continue,
+                None => match Spec::read(name, text).ok().and_then(|spec| own(Arc::new(spec))) {
+                    Some(spec) => spec,
+                    None => continue,
                 },
             };
             specs.push(Assigned { spec, since });
@@ -147,6 +151,11 @@ impl State {
             }
         }
         pack.write(&folder.join("state"), STATE)
+    }
+
+    /// Lines before the next one to be judged, of what a file has.
+    pub fn line(file: &[u8]) -> io::Result<u64> {
+        Unpacker::new(file, STATE)?.number()
     }
 
     /// Reads it back; `None` if there is none.

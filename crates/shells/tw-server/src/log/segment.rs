@@ -1,7 +1,7 @@
 //! The files of a log: `00000000000000001234.log` holds the records after 1,234 lines.
 
 use super::Found;
-use super::record::{self, Next};
+use super::record::{self, Marks, Next};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -38,6 +38,11 @@ impl Segment {
         file.write_all(&start.to_le_bytes())?;
         File::open(folder)?.sync_all()?;
         Ok(Self { path, start, end: start, bytes: PREFIX, latest: None, file: Some(file) })
+    }
+
+    /// Whether no record was written to it.
+    pub fn is_empty(&self) -> bool {
+        self.bytes <= PREFIX
     }
 
     /// The file, to be forced to disk.
@@ -131,7 +136,24 @@ pub fn open_all(folder: &Path) -> io::Result<(Vec<Segment>, Found)> {
             None => segments.extend(last(path, start, bytes, &mut found)?),
         }
     }
+    // The first record of a segment has the marks of all before it; a segment without one leaves them to the segment before.
+    if let [.., before, last] = segments.as_slice()
+        && last.is_empty()
+    {
+        found.marks = marks(&before.path)?;
+    }
     Ok((segments, found))
+}
+
+/// The latest marks of a segment that was closed.
+fn marks(path: &Path) -> io::Result<Marks> {
+    let (mut file, mut at) = open(path)?;
+    let mut marks = Marks::new();
+    while let Next::Record(record) = record::read(&mut file, at)? {
+        at = record.after();
+        marks.extend(record.marks);
+    }
+    Ok(marks)
 }
 
 /// The last segment, after what is no record was cut off.
@@ -163,9 +185,10 @@ fn last(path: PathBuf, start: u64, bytes: u64, found: &mut Found) -> io::Result<
     loop {
         match record::read(&mut file, segment.end)? {
             Next::Record(record) => {
-                segment.bytes += (record::HEADER + record.bytes.len()) as u64;
+                segment.bytes += record.stored();
                 segment.end = record.after();
                 segment.latest = Some(record.written);
+                found.marks.extend(record.marks);
             }
             Next::End => break,
             Next::Bad(why) => {

@@ -122,7 +122,7 @@ fn many_write_at_once() {
                             true => Some(Box::new(move |written| sender.send(written).unwrap())),
                             false => None,
                         };
-                        commit.take(format!("{client} {number}\n").as_bytes(), 1, receipt).unwrap();
+                        commit.take(format!("{client} {number}\n").as_bytes(), 1, None, receipt).unwrap();
                         if durable {
                             assert_eq!(receiver.recv().unwrap(), Ok(()));
                         }
@@ -156,23 +156,68 @@ fn a_disk_that_fails_for_a_while() {
     let commit = Commit::new(&log);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| commit.run(&log, &|_| {}));
-        commit.take(b"kept\n", 1, None).unwrap();
+        commit.take(b"kept\n", 1, None, None).unwrap();
         let (sender, receiver) = channel();
         let receipt: Receipt = Box::new(move |written| sender.send(written).unwrap());
-        commit.take(b"refused\n", 1, Some(receipt)).unwrap();
+        commit.take(b"refused\n", 1, None, Some(receipt)).unwrap();
         assert!(matches!(receiver.recv().unwrap(), Err(Refused::Disk(_))));
         assert!(commit.failing().is_some());
-        assert!(matches!(commit.take(b"x\n", 1, None), Err(Refused::Disk(_))));
+        assert!(matches!(commit.take(b"x\n", 1, None, None), Err(Refused::Disk(_))));
         let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
         log.state().segments[0].replace(file);
         while commit.failing().is_some() {
             std::thread::sleep(Duration::from_millis(5));
         }
-        commit.take(b"later\n", 1, None).unwrap();
+        commit.take(b"later\n", 1, None, None).unwrap();
         commit.close();
         writer.join().unwrap();
     });
     assert_eq!(lines(&log, 2), ["kept", "later"]);
     assert_eq!(Log::open(&folder, Limits::default()).unwrap().0.end(), 4);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Marks are kept with the lines that they came with, over segments that are deleted and records that are cut off.
+#[test]
+fn marks_are_there_as_long_as_their_lines() {
+    let folder = folder("marks");
+    let limits = Limits { size: Some(500), ..small() };
+    let (log, _) = Log::open(&folder, limits).unwrap();
+    log.may_delete(u64::MAX);
+    let marks = |a: &str| Marks::from([("a".into(), a.into())]);
+    log.append_marked(b"from b\n", 1, Marks::from([("b".into(), "7-1".into())]), true).unwrap();
+    for number in 0..50 {
+        log.append_marked(format!("line {number}\n").as_bytes(), 1, marks(&number.to_string()), true)
+            .unwrap();
+        log.append(b"from nowhere\n", 1, true).unwrap();
+        let seen =
+            |log: &Log| (log.mark("a").unwrap().to_string(), log.mark("b").unwrap().to_string(), log.end());
+        let expected = (number.to_string(), "7-1".to_string(), 3 + 2 * number);
+        assert_eq!(seen(&log), expected);
+        let (again, found) = Log::open(&folder, limits).unwrap();
+        assert_eq!((seen(&again), found.cut), (expected, None));
+    }
+    assert!(log.start() > 0, "the record that had the mark of b is gone");
+    let path = folder.join(format!("{:020}.log", log.state().segments.last().unwrap().start));
+    let whole = std::fs::read(&path).unwrap();
+    // Wherever the end is lost, lines and marks are lost together; in an empty segment they are those of the one before.
+    for cut in segment::PREFIX as usize..whole.len() {
+        std::fs::write(&path, &whole[..cut]).unwrap();
+        let (again, _) = Log::open(&folder, limits).unwrap();
+        let last = lines(&again, again.start())
+            .into_iter()
+            .filter(|line| line.starts_with("line "))
+            .next_back()
+            .unwrap();
+        assert_eq!(again.mark("a").unwrap().to_string(), last["line ".len()..], "cut at {cut}");
+        assert_eq!(again.mark("b").as_deref(), Some("7-1"));
+    }
+    // A mark that was changed is no mark.
+    let at = whole.windows(4).rposition(|four| four == b"7-1\n").unwrap();
+    let mut damaged = whole.clone();
+    damaged[at] = b'8';
+    std::fs::write(&path, &damaged).unwrap();
+    let (again, found) = Log::open(&folder, limits).unwrap();
+    assert!(found.cut.unwrap().contains("checksum") && again.mark("b").as_deref() == Some("7-1"));
     std::fs::remove_dir_all(folder).unwrap();
 }

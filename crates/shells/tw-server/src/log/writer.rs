@@ -1,6 +1,6 @@
 //! Writing a log: what many clients send goes to disk together, and one fsync serves all who wait for it.
 
-use super::record::{self, Record};
+use super::record::{self, Marks, Record};
 use super::segment::Segment;
 use super::{Log, State};
 use std::collections::VecDeque;
@@ -27,6 +27,9 @@ pub enum Refused {
     /// The server is ending.
     Closing,
 }
+
+/// How far a source has been read when lines of it are taken: its name, and the position of their last message.
+pub type Mark = (Arc<str>, Arc<str>);
 
 /// Told when lines are on disk for good, or cannot be.
 pub type Receipt = Box<dyn FnOnce(Result<(), Refused>) + Send>;
@@ -58,6 +61,8 @@ struct Part {
     lines: u64,
     /// Who waits for it; lines without it were acknowledged already.
     receipt: Option<Receipt>,
+    /// How far its source has been read with it.
+    mark: Option<Mark>,
 }
 
 impl Commit {
@@ -81,8 +86,15 @@ impl Commit {
         self.waiting().failing.as_ref().map(|(why, _)| why.clone())
     }
 
-    /// Takes whole lines; with a receipt, for good only when that says so. Says how many lines stand before them.
-    pub fn take(&self, bytes: &[u8], lines: u64, receipt: Option<Receipt>) -> Result<u64, Refused> {
+    /// Takes whole lines, with how far their source has been read, which is kept with them or not at all; with a receipt, for good only
+    /// when that says so. Says how many lines stand before them.
+    pub fn take(
+        &self,
+        bytes: &[u8],
+        lines: u64,
+        mark: Option<Mark>,
+        receipt: Option<Receipt>,
+    ) -> Result<u64, Refused> {
         let mut waiting = self.waiting();
         if waiting.closing {
             return Err(Refused::Closing);
@@ -100,7 +112,7 @@ impl Commit {
         let idle = waiting.bytes.is_empty();
         waiting.bytes.extend_from_slice(bytes);
         waiting.end += lines;
-        waiting.parts.push(Part { bytes: bytes.len(), lines, receipt });
+        waiting.parts.push(Part { bytes: bytes.len(), lines, receipt, mark });
         drop(waiting);
         if idle {
             self.0.news.notify_one();
@@ -135,7 +147,8 @@ impl Commit {
             drop(waiting);
             let lines = parts.iter().map(|part| part.lines).sum();
             let durable = parts.iter().any(|part| part.receipt.is_some());
-            match log.append(&bytes, lines, durable) {
+            let marks = parts.iter().filter_map(|part| part.mark.clone()).collect();
+            match log.append_marked(&bytes, lines, marks, durable) {
                 Ok(deleted) => {
                     if self.waiting().failing.take().is_some() {
                         said("the log can be written again".into());
@@ -195,9 +208,19 @@ impl Commit {
 impl Log {
     /// Appends lines as one record, on disk for good if that is wanted; says what was deleted.
     pub fn append(&self, bytes: &[u8], lines: u64, durable: bool) -> io::Result<Vec<String>> {
+        self.append_marked(bytes, lines, Marks::new(), durable)
+    }
+
+    /// The same with how far sources have been read.
+    pub fn append_marked(
+        &self,
+        bytes: &[u8],
+        lines: u64,
+        marks: Marks,
+        durable: bool,
+    ) -> io::Result<Vec<String>> {
         let written = SystemTime::now();
         let count = u32::try_from(lines).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-        let header = record::header(bytes, count, written);
         let mut state = self.state();
         let end = state.end;
         let full = state.segments.last().is_none_or(|last| last.bytes >= self.0.limits.segment);
@@ -208,7 +231,12 @@ impl Log {
             state.synced = state.synced.max(end);
             state.segments.push(Segment::create(&self.0.folder, end)?);
         }
+        let mut all = state.marks.clone();
+        all.extend(marks.clone());
         let Some(last) = state.segments.last_mut() else { return Err(io::ErrorKind::NotFound.into()) };
+        // The first of a segment says how far all sources are: the segments before it may be deleted.
+        let own = if last.is_empty() { &all } else { &marks };
+        let header = record::head(bytes, count, written, own);
         last.append(&header, bytes, lines, written)?;
         let deleted = if full { state.delete_old(&self.0.limits, written) } else { Vec::new() };
         if durable {
@@ -229,7 +257,8 @@ impl Log {
             state.synced = end + lines;
         }
         state.end = end + lines;
-        let record = Record { before: end, lines, written, bytes: bytes.into() };
+        state.marks = all;
+        let record = Record { before: end, lines, written, marks, bytes: bytes.into() };
         state.recent_bytes += record.bytes.len();
         state.recent.push_back(record);
         while state.recent_bytes > self.0.limits.recent && state.recent.len() > 1 {
