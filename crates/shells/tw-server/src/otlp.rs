@@ -74,7 +74,11 @@ impl Wrong {
     pub fn why(&self) -> &str {
         match self {
             Wrong::Unread(why) | Wrong::Kind(why) | Wrong::TooLarge(why) | Wrong::Slow(why) => why,
-            Wrong::Stream(why) | Wrong::TooMany(why) | Wrong::Forbidden(why) | Wrong::Busy(why) | Wrong::Later(why) => why,
+            Wrong::Stream(why)
+            | Wrong::TooMany(why)
+            | Wrong::Forbidden(why)
+            | Wrong::Busy(why)
+            | Wrong::Later(why) => why,
         }
     }
 

@@ -272,7 +272,7 @@ impl Held {
 
     /// Keeps the violations that were found since.
     fn tell(&mut self, shared: &Shared, store: &mut Store, unit: &str) -> Result<(), String> {
-        let filter = Filter { stream: Some(unit.to_string()), property: None };
+        let filter = Filter { stream: Some(unit.to_string()), property: None, rights: None };
         loop {
             let (found, next) = shared
                 .verdicts

@@ -85,7 +85,10 @@ where
         service.call(request)
     });
     // A client that goes away in between is no fault of ours.
-    let Ok(Ok(stream)) = tokio::time::timeout(patience, Begun::new(Patient::new(stream, patience))).await else { return };
+    let Ok(Ok(stream)) = tokio::time::timeout(patience, Begun::new(Patient::new(stream, patience))).await
+    else {
+        return;
+    };
     if stream.is_http2() {
         drop(protocol::http2(patience, HEAD).serve_connection(TokioIo::new(stream), service).await);
     } else {

@@ -69,7 +69,8 @@ impl Places {
             Source::Cell(cell) => Some(cell),
             Source::Register(_) => None,
         });
-        let roots: Vec<u32> = system.demands.iter().copied().chain(sources).chain(system.labels.iter().copied()).collect();
+        let roots: Vec<u32> =
+            system.demands.iter().copied().chain(sources).chain(system.labels.iter().copied()).collect();
         for root in roots {
             let mut todo = vec![root];
             while let Some(cell) = todo.pop() {
