@@ -1,8 +1,9 @@
 //! The system as sets of states: decision diagrams, where states are too many to be listed.
 //!
 //! On random specifications lists are some ten times as fast as long as they fit their budget, so they go first. Diagrams win
-//! where many registers go together in a regular way (chains of delays, counters, several parts side by side), and where a
-//! short word answers and the automaton is large. What they cannot do within their budget is given up, as with lists.
+//! where many registers go together in a regular way (a chain of twenty delays has a million states and a few hundred nodes), and
+//! where a short word answers and the automaton is large. Inputs without a model are found by sets of such sets, of which regular
+//! systems may have too many: that is given up, as with lists.
 //!
 //! Guessed promises are the bits of the next state, so that they cost nothing; letters and guessed outputs stand beside. Two
 //! copies that read the same letters find inputs with two models, sets of one copy's states inputs without any.
@@ -12,6 +13,9 @@ use crate::Node;
 use crate::nfa::GaveUp;
 use rustc_hash::FxHashSet;
 use tw_bdd::{Bdd, Exhausted, Levels, Relation, Store, cube};
+
+/// Sets of states at most: each new one is compared with all before it.
+const MOST_SETS: usize = 1 << 10;
 
 /// Systems side by side.
 struct Symbolic {
@@ -69,9 +73,11 @@ impl Places {
             Source::Cell(cell) => Some(cell),
             Source::Register(_) => None,
         });
-        let roots: Vec<u32> =
-            system.demands.iter().copied().chain(sources).chain(system.labels.iter().copied()).collect();
-        for root in roots {
+        let roots = system.demands.iter().copied().chain(sources).chain(system.labels.iter().copied());
+        // The larger ones tell more of what belongs together.
+        let mut roots: Vec<(usize, u32)> = roots.map(|root| (system.below(root), root)).collect();
+        roots.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+        for (_, root) in roots {
             let mut todo = vec![root];
             while let Some(cell) = todo.pop() {
                 if std::mem::replace(&mut seen[cell as usize], true) {
@@ -121,6 +127,21 @@ impl Places {
     /// Behind all others.
     fn behind(&self) -> u32 {
         self.level(self.used, 0)
+    }
+}
+
+impl System {
+    /// How many cells a cell is made of.
+    fn below(&self, root: u32) -> usize {
+        let (mut seen, mut todo) = (FxHashSet::default(), vec![root]);
+        while let Some(cell) = todo.pop() {
+            if seen.insert(cell)
+                && let Cell::Apply(node) = self.cells[cell as usize]
+            {
+                todo.extend(node.children());
+            }
+        }
+        seen.len()
     }
 }
 
@@ -315,6 +336,9 @@ impl Symbolic {
                 }
                 if !known.insert(next) {
                     continue;
+                }
+                if found.len() == MOST_SETS {
+                    return Err(Exhausted);
                 }
                 let mut larger = false;
                 for other in &found[1..] {
