@@ -11,7 +11,6 @@ use crate::words;
 use clap::Args;
 use std::io::Write;
 use std::sync::Arc;
-use tracewise::diag::Diagnostic;
 use tracewise::findings::json;
 use tracewise::findings::{Warning, merge_notes};
 use tracewise::language::TraceSettings;
