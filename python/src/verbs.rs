@@ -550,7 +550,11 @@ impl RobustReport {
             series: (0..self.own.items.len().min(8)).filter_map(series).collect(),
             ..Panel::default()
         };
-        let title = self.own.items.first().map_or(String::new(), |item| words::clip(&item.name, 80));
+        let title = match self.own.items.as_slice() {
+            [one] => words::clip(&one.name, 80),
+            // Names stand beside the lines.
+            _ => String::new(),
+        };
         let panels =
             Panels { title, x: Axis { label, ..Axis::default() }, panels: vec![panel], ..Panels::default() };
         tracewise::plot::svg_panels(&panels, WIDTH, 320)
