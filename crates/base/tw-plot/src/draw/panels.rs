@@ -409,7 +409,9 @@ mod tests {
 
     #[test]
     fn an_axis_has_more_than_one_number() {
-        for (low, high, level) in [(28.0, 31.9, 33.0), (0.12, 0.53, 0.7), (-3.0, 4.0, 6.0), (99.7, 100.2, 100.4)] {
+        for (low, high, level) in
+            [(28.0, 31.9, 33.0), (0.12, 0.53, 0.7), (-3.0, 4.0, 6.0), (99.7, 100.2, 100.4)]
+        {
             let points = vec![(0.0, Some(low)), (1.0, Some(high))];
             let series = vec![Series { name: "x".into(), points, step: false }];
             let levels = vec![Level { value: level, label: "x < 1".into(), series: 0 }];

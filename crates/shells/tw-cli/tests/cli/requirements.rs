@@ -89,8 +89,10 @@ fn queries_tell_requirements_and_fail_by_them() {
     let run = tracewise(&format!("query {spec} {log} --output markdown"));
     assert!(run.out.contains("| few | violated | 6, required &lt;= 3 |"), "{}", run.out);
     // Columns of parts that only requirements have, beside values at positions.
-    let (parts, _) =
-        files("require-query-parts", "query late : x > 6;\nrequire few : count[failed] <= 3 by ip every 10s;");
+    let (parts, _) = files(
+        "require-query-parts",
+        "query late : x > 6;\nrequire few : count[failed] <= 3 by ip every 10s;",
+    );
     let run = tracewise(&format!("query --at all {parts} {log} --output csv"));
     let rows: Vec<&str> = run.out.lines().map(|line| line.trim_start_matches(&log)).collect();
     assert_eq!(rows[0], "trace,query,key,from,to,position,time,value,verdict,required");
@@ -287,7 +289,11 @@ fn the_least_robustness_and_its_table() {
     assert_eq!(command("-e 'x < 9' --min 2 --at all").code, 1);
     // What fails is said to fail, and by what.
     let run = command("-e 'G (x < 9)' --min 1.5");
-    assert!(run.out.starts_with("✗ G (x < 9)\n  robustness 1, less than the 1.5 asked for, at"), "{}", run.out);
+    assert!(
+        run.out.starts_with("✗ G (x < 9)\n  robustness 1, less than the 1.5 asked for, at"),
+        "{}",
+        run.out
+    );
     let run = command("-e 'G (x < 7)' --min -1");
     assert!(run.out.starts_with("✓ G (x < 7)\n  robustness -1 at"), "{}", run.out);
     let run = command("-e 'x < 9' --min 2 --at all");

@@ -43,7 +43,8 @@ impl Reporter for Text {
             everywhere(report, style, out)?;
             for property in report.robustness() {
                 let Some(less) = less(property, self.min) else { continue };
-                let (mark, name) = (style.paint(Ink::Bad, "✗"), words::clip(&words::printable(&property.name), 80));
+                let (mark, name) =
+                    (style.paint(Ink::Bad, "✗"), words::clip(&words::printable(&property.name), 80));
                 let key = key(report, property).map_or(String::new(), |key| format!("  {key}"));
                 writeln!(out, "{mark} {name}{key}: least robustness {}, {less}", number(property.lowest()))?;
             }
