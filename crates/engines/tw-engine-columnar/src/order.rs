@@ -89,14 +89,23 @@ impl<'g> Order<'g> {
         }
         let light: Vec<bool> = weight.iter().map(|&weight| weight <= LIGHT).collect();
 
-        let forward = earliest(ops, &needed, Direction::Forward);
-        let backward = earliest(ops, &needed, Direction::Backward);
-        let (start, (level, last)) = if backward.1 < forward.1 {
-            (Direction::Backward, backward)
-        } else {
-            (Direction::Forward, forward)
-        };
+        let way = |start| Order::going(ops, sinks, &needed, &light, &uses, start);
+        let (forward, backward) = (way(Direction::Forward), way(Direction::Backward));
+        // Few walks over the trace, then few columns that wait from one walk to another.
+        let cost = |order: &Order<'_>| (order.passes, order.kept());
+        if cost(&backward) < cost(&forward) { backward } else { forward }
+    }
 
+    /// With a first pass in that direction.
+    fn going(
+        ops: &'g [Op],
+        sinks: &[Sink],
+        needed: &[bool],
+        light: &[bool],
+        uses: &[u8],
+        start: Direction,
+    ) -> Self {
+        let (level, last) = earliest(ops, needed, start);
         // As late as the users allow: a value then waits for as few passes as possible.
         let mut pass = vec![NONE; ops.len()];
         let mut need = vec![NONE; ops.len()];
@@ -124,10 +133,23 @@ impl<'g> Order<'g> {
                 pass[index] = latest.unwrap_or(pass[index]);
             }
         }
-        let mut order =
-            Order { ops, light, pass, until: vec![0; ops.len()], uses, start, passes: last as usize + 1 };
+        let mut order = Order {
+            ops,
+            light: light.to_vec(),
+            pass,
+            until: vec![0; ops.len()],
+            uses: uses.to_vec(),
+            start,
+            passes: last as usize + 1,
+        };
         order.find_last_uses();
         order
+    }
+
+    /// How many values wait for a later pass.
+    fn kept(&self) -> usize {
+        let waits = |(&pass, &until): (&u32, &u32)| pass != NONE && until > pass;
+        self.pass.iter().zip(&self.until).filter(|pair| waits(*pair)).count()
     }
 
     /// Light operations read their operands in the pass of whoever needs them; sources are always there, so only
