@@ -115,7 +115,7 @@ int main(void) {
         tracewise_monitor *wrong = tracewise_new("monitor M(");
         if (!tracewise_error(wrong) || tracewise_event(wrong, "e", 0, 0, told, &count) != -1) return 8;
         tracewise_free(wrong);
-        tracewise_monitor *m = tracewise_new("monitor M(x) \"m {x}\" { event e(x); ere : e e; on match \"again {x}\"; }");
+        tracewise_monitor *m = tracewise_new("monitor Again(x) \"once {x}\" { event e(x); ere : e e; on match \"again {x}\"; }");
         if (tracewise_error(m)) return 9;
         tracewise_argument all[] = {{"x", TRACEWISE_TEXT, {.text = "value"}}, {"y", TRACEWISE_REAL, {.real = 0.5}}, {"z", TRACEWISE_NULL, {.integer = 0}}};
         tracewise_argument strange = {"x", 77, {.integer = 0}}, nothing = {0, TRACEWISE_TEXT, {.text = 0}};
