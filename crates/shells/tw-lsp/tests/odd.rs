@@ -77,7 +77,8 @@ fn text_is_any_text() {
     let renamed = edited(text, &found["changes"][client.uri.as_str()]);
     assert_eq!(renamed, text.replace("busy", "crowded"));
     // Formatting leaves the text as `fmt` has it, whichever way its lines end.
-    let options = json!({"textDocument": {"uri": client.uri}, "options": {"tabSize": 4, "insertSpaces": true}});
+    let options =
+        json!({"textDocument": {"uri": client.uri}, "options": {"tabSize": 4, "insertSpaces": true}});
     let formatted = edited(text, &client.ask("textDocument/formatting", options.clone()));
     let canonical = tracewise::language::print(&tracewise::language::parse(text, 0).value);
     assert_eq!(formatted, canonical);
@@ -97,7 +98,8 @@ fn changes_are_taken_in_order() {
     let mut client = Client::start("file:///none.tw", json!({}));
     client.open("property p : G a;\n");
     let at = |line: u64, character: u64| json!({"line": line, "character": character});
-    let change = |start: Value, end: Value, text: &str| json!({"range": {"start": start, "end": end}, "text": text});
+    let change =
+        |start: Value, end: Value, text: &str| json!({"range": {"start": start, "end": end}, "text": text});
     let all = json!([
         change(at(0, 0), at(0, 0), "// 😀\r\n"),
         change(at(0, 5), at(0, 3), "ö"),
@@ -111,10 +113,15 @@ fn changes_are_taken_in_order() {
     );
     assert_eq!(client.findings(), [("unclosed-bracket".to_owned(), 1)]);
     let found = client.ask("textDocument/documentSymbol", json!({"textDocument": {"uri": client.uri}}));
-    let names: Vec<&str> = found.as_array().expect("symbols").iter().filter_map(|own| own["name"].as_str()).collect();
+    let names: Vec<&str> =
+        found.as_array().expect("symbols").iter().filter_map(|own| own["name"].as_str()).collect();
     assert_eq!(names, ["p", "r"]);
     // A change that says no place is left out, the text stays.
-    for range in [json!({"start": at(0, 0)}), json!(7), json!({"start": {"line": -1, "character": 0}, "end": at(0, 1)})] {
+    for range in [
+        json!({"start": at(0, 0)}),
+        json!(7),
+        json!({"start": {"line": -1, "character": 0}, "end": at(0, 1)}),
+    ] {
         client.tell(
             "textDocument/didChange",
             json!({"textDocument": {"uri": client.uri, "version": 3}, "contentChanges": [{"range": range, "text": "lost"}]}),
@@ -143,7 +150,12 @@ fn samples_are_what_they_are() {
     std::fs::write(folder.join("long.jsonl"), line.repeat(1_500_000)).expect("a sample");
     std::fs::write(folder.join("binary.jsonl"), vec![0xff; 4 << 20]).expect("a sample");
     std::fs::write(folder.join("empty.jsonl"), "").expect("a sample");
-    for (file, told) in [("long.jsonl", "12 to 12"), ("binary.jsonl", "a column"), ("empty.jsonl", "a column"), (".", "a column")] {
+    for (file, told) in [
+        ("long.jsonl", "12 to 12"),
+        ("binary.jsonl", "a column"),
+        ("empty.jsonl", "a column"),
+        (".", "a column"),
+    ] {
         client.tell(
             "textDocument/didChange",
             json!({"textDocument": {"uri": client.uri, "version": 3}, "contentChanges": [{"text": text(file)}]}),
