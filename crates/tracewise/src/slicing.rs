@@ -6,6 +6,7 @@
 
 mod decide;
 pub(crate) mod flow;
+mod keeping;
 pub(crate) mod manifest;
 mod partial;
 mod pieces;
