@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""How long an editor waits: bench/editor.py TRACEWISE [LINES]
+"""How long an editor waits: bench/editor.py TRACEWISE [LINES [MOST]]
 
 Opens a specification of so many lines (1,000) in `tracewise lsp`, types into it, and measures the time from each change to its
 findings; then hover, completion and formatting. Prints the median and the longest, in milliseconds, and the server's CPU time per change,
-which does not depend on what else the machine does.
+which does not depend on what else the machine does; exits with 1 if that is more than MOST milliseconds.
 """
 
 import json
@@ -92,7 +92,8 @@ def main():
         waits.append(time.perf_counter() - start)
         assert any(own["severity"] == 1 for own in found) == (number % 4 == 2), (number, found[:3])
     report("findings after a change", waits)
-    print(f"CPU time per change: {(cpu(client) - before) / len(waits) * 1000:.1f} ms")
+    each = (cpu(client) - before) / len(waits) * 1000
+    print(f"CPU time per change: {each:.1f} ms")
     where = {"textDocument": document, "position": {"line": 12, "character": 12}}
     for name, method, params in [
         ("hover", "textDocument/hover", where),
@@ -108,6 +109,8 @@ def main():
     client.ask("shutdown", None)
     client.send({"method": "exit"})
     assert client.server.wait() == 0
+    if len(sys.argv) > 3 and each > float(sys.argv[3]):
+        sys.exit(f"{each:.1f} ms are more than {sys.argv[3]} ms")
 
 
 def report(name, waits):
