@@ -6,6 +6,7 @@
 
 mod decide;
 pub(crate) mod flow;
+mod keeping;
 mod keyed;
 pub(crate) mod manifest;
 mod partial;

@@ -1,5 +1,6 @@
 //! `split`: the slices of a log as files, with a manifest that says what each is about; and the verdicts from such files.
 
+use super::keeping::{Belongs, Keeping};
 use super::plan::refuse_derived;
 use super::{Slicing, Way, decide, refuse};
 use crate::plan::{Who, restrict};
@@ -11,11 +12,9 @@ use serde_json::{Value as Json, json};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
-use tw_core::Value;
-use tw_ir::{ArgumentKey, Node, PatternArgument, Program};
-use tw_log_slices::{Bucket, Division, Shard, bucket, cut, needed};
+use tw_log_slices::{Bucket, Division, Shard, cut, needed};
 use tw_monitor::Answers;
-use tw_trace::{Arguments, Event, Outline, Row, RowSink};
+use tw_trace::{Event, Outline, Row, RowSink};
 
 /// The name of the manifest among the files.
 pub const MANIFEST: &str = "manifest.json";
@@ -178,39 +177,56 @@ fn write(
         sinks.push(format.writer(Box::new(BufWriter::new(file)), outline)?);
         lists.push(BufWriter::new(list));
     }
+    let keeping: Vec<Keeping<'_>> = parts
+        .iter()
+        .map(|part| Keeping::new(&part.alone.program, part.shards.iter().map(|(shard, _)| shard)))
+        .collect();
     // Of each property and slice, how many of its positions have passed.
     let mut passed: Vec<Vec<usize>> = parts.iter().map(|part| vec![0; part.shards.len()]).collect();
     let (mut at, mut events, mut counts) = (0u64, 0u64, vec![(0u64, 0u64); names.len()]);
     let mut trouble = None;
     opened.rows(&mut |row: &Row| {
         events += row.events.len() as u64;
+        // One event alone is the position itself; what a slice has too much is dropped by what it may report.
+        let belong: Vec<Vec<Belongs>> = match row.events.len() {
+            0 | 1 => Vec::new(),
+            _ => keeping.iter().map(|own| own.belong(row)).collect(),
+        };
         for slice in 0..names.len() {
-            let mut keeping: Vec<&(Shard, Vec<u32>)> = Vec::new();
-            let mut programs: Vec<&Program> = Vec::new();
-            for (part, passed) in parts.iter().zip(&mut passed) {
-                let Some(own) = part.shards.get(slice) else { continue };
-                if own.1.get(passed[slice]).is_some_and(|next| u64::from(*next) == at) {
+            let mut keepers: Vec<(&Shard, Option<&Vec<Belongs>>)> = Vec::new();
+            for (index, (part, passed)) in parts.iter().zip(&mut passed).enumerate() {
+                let Some((shard, order)) = part.shards.get(slice) else { continue };
+                if order.get(passed[slice]).is_some_and(|next| u64::from(*next) == at) {
                     passed[slice] += 1;
-                    keeping.push(own);
-                    programs.push(&part.alone.program);
+                    keepers.push((shard, belong.get(index)));
                 }
             }
-            if keeping.is_empty() {
+            if keepers.is_empty() {
                 continue;
             }
-            let kept = |event: &Event| {
-                let mut own = keeping.iter().zip(&programs);
-                own.any(|((shard, _), program)| keeps(program, &shard.buckets, row, event))
-            };
             counts[slice].0 += 1;
-            // One event alone is the position itself; what a slice has too much is dropped by what it may report.
-            let result = if row.events.len() > 1 {
-                let events: Vec<Event> = row.events.iter().filter(|event| kept(event)).cloned().collect();
-                counts[slice].1 += events.len() as u64;
-                sinks[slice].write(&Row { events, ..row.clone() })
-            } else {
+            let result = if belong.is_empty() {
                 counts[slice].1 += row.events.len() as u64;
                 sinks[slice].write(row)
+            } else {
+                let kept = |at: usize| {
+                    let mut own =
+                        keepers.iter().filter_map(|(shard, belong)| Some((shard, belong.as_ref()?)));
+                    own.any(|(shard, belong)| belong[at].to(&shard.buckets))
+                };
+                let own = row.events.iter().enumerate().filter(|(at, _)| kept(*at));
+                let events: Vec<Event> = own.map(|(_, event)| event.clone()).collect();
+                counts[slice].1 += events.len() as u64;
+                // Not `..row.clone()`: that would copy all events first.
+                sinks[slice].write(&Row {
+                    line: row.line,
+                    time: row.time.clone(),
+                    variables: row.variables.clone(),
+                    events,
+                    typed: row.typed,
+                    repeated: row.repeated.clone(),
+                    unfit: row.unfit.clone(),
+                })
             };
             result?;
             if let Err(error) = writeln!(lists[slice], "{at}") {
@@ -229,49 +245,6 @@ fn write(
         Some(error) => Err(failed(error)),
         None => Ok(Written { files: counts, positions: at, events }),
     }
-}
-
-/// Whether a slice with these buckets keeps an event: if a pattern of the property is about it and names no other bucket.
-fn keeps(program: &Program, buckets: &[Bucket], row: &Row, event: &Event) -> bool {
-    let named = |name: &str| {
-        let value = row.variables.iter().find(|(own, _)| **own == *name).map(|(_, value)| value.clone());
-        value.unwrap_or(Value::Null)
-    };
-    let argument = |key: &ArgumentKey| match (&event.arguments, key) {
-        (Arguments::Positional(values), ArgumentKey::Index(at) | ArgumentKey::Declared { index: at, .. }) => {
-            values.get(*at).cloned().unwrap_or(Value::Null)
-        }
-        (Arguments::OfRow, ArgumentKey::Name(name) | ArgumentKey::Declared { name, .. }) => named(name),
-        _ => Value::Null,
-    };
-    let fits = |bucketed: &Bucket, key: &ArgumentKey| {
-        let Division { salt, of, .. } = bucketed.division;
-        bucket(&argument(key), salt, of) == bucketed.is
-    };
-    let own = program.patterns().into_iter().filter_map(|id| match program.dag.node(id) {
-        Node::Pattern(pattern) => program.dag.patterns.get(pattern as usize),
-        _ => None,
-    });
-    let pattern_keeps = own.filter(|pattern| *pattern.name == *event.name).any(|pattern| {
-        pattern.arguments.iter().all(|(key, wanted)| match wanted {
-            PatternArgument::Constant(_) => true,
-            PatternArgument::Variable(variable) => {
-                let mut own = buckets.iter().filter(|bucket| bucket.division.variable == *variable);
-                own.all(|bucket| fits(bucket, key))
-            }
-        })
-    });
-    // Events without variables are read as truth values, which every slice has.
-    let without = |node: &Node| match node {
-        Node::Truth(slot) => match &program.slots[*slot as usize].what {
-            tw_ir::What::Event { name, .. } => **name == *event.name,
-            tw_ir::What::Proposition(path) => path.to_string() == *event.name,
-            _ => false,
-        },
-        _ => false,
-    };
-    let roots: Vec<_> = program.roots.iter().map(|root| root.node).collect();
-    pattern_keeps || program.reachable(&roots).iter().any(|id| without(&program.dag.node(*id)))
 }
 
 fn manifest(run: &Run<'_>, parts: &[Part<'_>], names: &[String], format: &str) -> Json {

@@ -23,7 +23,7 @@ pub const OUTPUTS: &[(&str, &[&str])] = &[
     #[cfg(target_os = "linux")]
     ("record", &["watch", "watch_value", "pending", "note", "property"]),
     ("robust", &["robust", "robust_live", "note"]),
-    ("stream", &["streams", "stream_analysis", "stream_answer"]),
+    ("stream", &["streams", "stream_analysis", "stream_answer", "note"]),
     ("chart", &["property", "chart_formula"]),
     ("explain", &["root", "monitor", "specification", "automaton", "residual"]),
     ("fmt", &["formatted"]),

@@ -283,6 +283,8 @@ fn fail_makes_a_violation_the_exit_code() {
     let report = report.to_str().unwrap();
     let run = record(&["--fail", "--report", report, "--output", "json"], &program, &[]);
     assert_eq!(run.status.code(), Some(1), "{run:?}");
+    let told = std::fs::read_to_string(report).expect("a report");
+    shared::schema::hold(["record", "--output", "json"].into_iter(), &told);
     let found = lines(Path::new(report));
     let found = found.iter().find(|line| line["property"] == "UseAfterClose").expect("told as JSON");
     assert_eq!(found["violation"]["bindings"]["f"], 3, "{found}");
