@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Clients that mean harm: the server must not end, must not grow, and must go on serving others.
 
-    bench/hostile.py BINARY [--connections 10000] [--memory 1000] [--only slow,bombs] [--seed N]
+    bench/hostile.py BINARY [--connections 10000] [--memory 700] [--only slow_heads,bombs] [--rounds 3]
 
 Each attack is followed by a look at the server: it lives, a client with a token is served, and what it holds (`VmRSS`, and the most it
 ever held, `VmHWM`) is below a bound. In the end its folder holds nothing that it should not. Exit code 1 if one of these fails.
@@ -376,7 +376,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("binary")
     parser.add_argument("--connections", type=int, default=10_000)
-    parser.add_argument("--memory", type=float, default=1000, help="MB that the server may hold")
+    parser.add_argument("--memory", type=float, default=700, help="MB that the server may hold")
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--only")
     options = parser.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -389,7 +390,7 @@ def main():
         server.serves("127.0.0.1")
         now, most = server.held()
         print(f"at first: {now:.0f} MB", flush=True)
-        for attack in ATTACKS:
+        for attack in ATTACKS * options.rounds:
             if options.only and attack.__name__ not in options.only.split(","):
                 continue
             began = time.monotonic()

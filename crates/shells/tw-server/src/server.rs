@@ -11,7 +11,7 @@ use crate::stream::{Opening, Stream};
 use crate::tls::Tls;
 use crate::tokens::Tokens;
 use crate::verdicts::Verdicts;
-use crate::webhooks::{self, Silences, Webhook};
+use crate::webhooks::{self, Silences};
 use crate::words;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -56,7 +56,8 @@ pub struct Shared {
     pub budget: Budget,
     /// What webhooks do not tell.
     pub silences: Arc<Silences>,
-    hooks: OnceLock<Vec<Hook>>,
+    /// The webhooks.
+    pub hooks: OnceLock<Vec<Hook>>,
 }
 
 /// A webhook's name, where it sends to, and how it is doing.
@@ -259,26 +260,6 @@ fn same(before: &[Assigned], now: &[Assigned]) -> bool {
     before.len() == now.len() && before.iter().zip(now).all(equal)
 }
 
-/// Has each webhook work on a thread of its own.
-fn begin_webhooks(shared: &Arc<Shared>) -> io::Result<Vec<std::thread::JoinHandle<()>>> {
-    let folder = shared.config.data.join("webhooks");
-    let (mut hooks, mut threads) = (Vec::new(), Vec::new());
-    for settings in &shared.config.webhooks {
-        std::fs::create_dir_all(&folder)?;
-        let path = folder.join(&settings.name);
-        let parts = (shared.verdicts.clone(), shared.silences.clone(), shared.said.clone());
-        let hook = Webhook::open(settings.clone(), path, parts.0, parts.1, parts.2)?;
-        let (name, place) = hook.name();
-        hooks.push((name, place, hook.status.clone()));
-        let shared = shared.clone();
-        let thread = std::thread::Builder::new().name("webhook".into());
-        threads.push(thread.spawn(move || hook.run(&shared.ending))?);
-    }
-    // It was empty: nobody else is there yet.
-    let _ = shared.hooks.set(hooks);
-    Ok(threads)
-}
-
 /// A server that listens.
 pub struct Server {
     shared: Arc<Shared>,
@@ -371,7 +352,7 @@ impl Server {
             let opened = runtime.block_on(listen::open(&shared, source));
             listening.extend(opened.map_err(Error::refused)?);
         }
-        let mut threads = begin_webhooks(&shared).map_err(io("cannot start the webhooks"))?;
+        let mut threads = webhooks::begin(&shared).map_err(io("cannot start the webhooks"))?;
         runtime.spawn(http::serve(listener, shared.clone()));
         runtime.spawn(crate::history::keep(shared.clone()));
         if shared.config.demo {

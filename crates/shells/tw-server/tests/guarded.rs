@@ -203,7 +203,9 @@ fn a_token_that_goes_ends_what_it_began() {
     let goes = house.token("goes", "read");
     house.start(|_| {});
     let mut feed = TcpStream::connect(house.address()).unwrap();
-    let head = format!("GET /v1/feed HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {goes}\r\n\r\n");
+    let head = format!(
+        "GET /v1/feed HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {goes}\r\n\r\n"
+    );
     feed.write_all(head.as_bytes()).unwrap();
     let mut piece = [0; 4096];
     assert!(feed.read(&mut piece).unwrap() > 0);
