@@ -177,7 +177,7 @@ def flowing(port, pieces, seconds, query, count):
     count.value += int(re.search(rb'"taken":(\d+)', told)[1])
 
 
-def speaking(port, payload, lines, seconds, query, count):
+def speaking(port, payloads, lines, seconds, query, count):
     """Messages over a WebSocket, many before the first is answered."""
     connection = socket.create_connection(("127.0.0.1", port))
     connection.sendall(f"GET /v1/streams/bench/events/ws{query} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
@@ -185,13 +185,14 @@ def speaking(port, payload, lines, seconds, query, count):
     told = b""
     while b"\r\n\r\n" not in told:
         told += connection.recv(1)
-    size = len(payload).to_bytes(2, "big") if len(payload) < 1 << 16 else len(payload).to_bytes(8, "big")
-    frame = bytes([0x82, 0xfe if len(payload) < 1 << 16 else 0xff]) + size + bytes(4) + payload
+    size = lambda payload: len(payload).to_bytes(2, "big") if len(payload) < 1 << 16 else len(payload).to_bytes(8, "big")
+    frame = lambda payload: bytes([0x82, 0xfe if len(payload) < 1 << 16 else 0xff]) + size(payload) + bytes(4) + payload
     together = max(1, 100 // lines)
+    frames = [b"".join(frame(payload) for payload in payloads[at:at + together]) for at in range(0, len(payloads), together)]
     until, sent, answered_, open_ = time.monotonic() + seconds, 0, 0, b""
     while time.monotonic() < until or answered_ < sent:
         if time.monotonic() < until and sent - answered_ <= 2 * together:
-            connection.sendall(frame * together)
+            connection.sendall(frames[sent // together % len(frames)])
             sent += together
             continue
         open_ += connection.recv(1 << 16)
@@ -215,7 +216,7 @@ def flow(binary, what, lines, query, seconds):
                   (b"".join(payloads)[at:at + 8000] for at in range(0, len(b"".join(payloads)), 8000))]
         sender = multiprocessing.Process(target=flowing, args=(server.port, pieces, seconds, query, count))
     else:
-        sender = multiprocessing.Process(target=speaking, args=(server.port, payloads[0], lines, seconds, query, count))
+        sender = multiprocessing.Process(target=speaking, args=(server.port, payloads, lines, seconds, query, count))
     sender.start()
     sender.join()
     while server.behind():

@@ -6,8 +6,8 @@
 //! a broker  → its messages ([`sources`]) → the same gate and log, with how far the broker has been read in the same record
 //! ```
 //!
-//! Lines come by other ways, too: as a flow, from OpenTelemetry ([`otlp`]), from sockets and syslog ([`listen`]); all of them go
-//! through one door ([`intake`]).
+//! Lines come by other ways, too: as a flow, from OpenTelemetry (`otlp`), from sockets and syslog (`listen`); all of them come to
+//! the same gate and log (`intake`).
 //!
 //! The log is the queue. What is acknowledged is in it; who judges reads it, from a checkpoint after a restart; what is found
 //! again has the same id. [`Server::start`] is the door for a program, `tracewise serve` that for people.

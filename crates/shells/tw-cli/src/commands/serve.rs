@@ -12,8 +12,8 @@ Where to listen; port 0 takes one that is free. Other machines are let in with t
 /// A server: events in by HTTP, every requirement kept judged, violations out
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Events come by POST to /v1/streams/NAME/events, specifications from the folder or by PUT to /v1/specs/NAME; / shows states \
-and violations, /openapi.json what else there is. The first line on standard output says where it listens.
+Events come by POST to /v1/streams/NAME/events, from OpenTelemetry's exporters and by sockets, specifications from the folder \
+or by PUT to /v1/specs/NAME; / shows states and violations, /openapi.json what else there is. The first line on standard output says where it listens.
 INT and TERM end the server; what it took is kept, and it goes on there.
 Exit codes: 0 it was ended, 2 bad usage, or a folder or address that cannot be used.")]
 pub struct Serve {

@@ -20,6 +20,8 @@ use tracewise::watch::{Prepared, Stepped};
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How often it is looked at what specifications hold, while events come.
 const WEIGH: Duration = Duration::from_millis(250);
+/// Bytes of lines that are pushed at once, about.
+const PIECE: usize = 64 << 10;
 /// How long after something failed it is tried again.
 const AGAIN: Duration = Duration::from_millis(200);
 
@@ -370,7 +372,8 @@ impl Judge {
                 continue;
             }
             let bytes = if own_from == from { bytes } else { part(record, own_from, to) };
-            match watch.push(bytes) {
+            let mut pieces = pieces(bytes);
+            match pieces.try_for_each(|piece| watch.push(piece)) {
                 Ok(()) => own.watched.positions.store(watch.positions(), Ordering::Relaxed),
                 Err(error) => {
                     own.watched.stop(words::error(&error));
@@ -503,6 +506,18 @@ fn recall(watched: &Watched, kept: &SpecState, same: bool) {
     }
 }
 
+/// Lines by pieces: a watch looks for the line of each violation in what it was pushed, from its start.
+fn pieces(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let least = PIECE.min(bytes.len());
+        let end = memchr::memchr(b'\n', &bytes[least.saturating_sub(1)..]);
+        let end = end.map_or(bytes.len(), |end| least.saturating_sub(1) + end + 1);
+        let (piece, rest) = bytes.split_at(end);
+        bytes = rest;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
 /// The lines of a record from one to another.
 pub fn part(record: &Record, from: u64, to: u64) -> &[u8] {
     let place = |line: u64| match line - record.before {
@@ -515,4 +530,19 @@ pub fn part(record: &Record, from: u64, to: u64) -> &[u8] {
         return &record.bytes;
     }
     &record.bytes[place(from)..place(to)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PIECE, pieces};
+
+    #[test]
+    fn pieces_are_whole_lines_and_all_of_them() {
+        for (line, count) in [(1, 0), (1, 1), (100, 3000), (PIECE - 1, 3), (PIECE, 2), (3 * PIECE, 2)] {
+            let text = ("x".repeat(line) + "\n").repeat(count);
+            let all: Vec<&[u8]> = pieces(text.as_bytes()).collect();
+            assert_eq!(all.concat(), text.as_bytes());
+            assert!(all.iter().all(|piece| piece.ends_with(b"\n") && piece.len() <= PIECE + line));
+        }
+    }
 }

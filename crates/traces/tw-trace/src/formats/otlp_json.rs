@@ -141,7 +141,10 @@ impl Positions for Rows<'_> {
         row.typed = true;
         row.time = Some(Stamp { time, style: TimeStyle::Text });
         row.events.push(Event { name: event.into(), arguments: Arguments::OfRow });
-        row.variables.extend(fields.iter().map(|(name, value)| ((*name).into(), value.to_value())));
+        // What few exporters say is there where it is said.
+        let rare = |name: &str| matches!(name, "kind" | "message" | "severity_number");
+        let told = fields.iter().filter(|(name, value)| !value.is_nothing() || !rare(name));
+        row.variables.extend(told.map(|(name, value)| ((*name).into(), value.to_value())));
         self.rows.push(row);
     }
 }
