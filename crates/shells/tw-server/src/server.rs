@@ -149,7 +149,10 @@ impl Shared {
 
     /// Whatever is read from a broker now.
     pub fn sources(&self) -> Vec<Arc<crate::sources::Source>> {
-        let shared = self.cluster.iter().flat_map(|cluster| cluster.view().sources.values().cloned().collect::<Vec<_>>());
+        let shared = self
+            .cluster
+            .iter()
+            .flat_map(|cluster| cluster.view().sources.values().cloned().collect::<Vec<_>>());
         self.sources.iter().cloned().chain(shared).collect()
     }
 
