@@ -55,6 +55,9 @@ impl Checkpoint {
     }
 }
 
+/// A member, and the units that it says it has; none of that if it leaves.
+pub type Heard = (String, Option<Vec<String>>);
+
 /// Why a checkpoint was not kept.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NotKept {
@@ -112,7 +115,7 @@ impl Store {
     }
 
     /// What members told: their names, their units unless they leave.
-    pub fn heard(&mut self) -> Result<Vec<(String, Option<Vec<String>>)>, String> {
+    pub fn heard(&mut self) -> Result<Vec<Heard>, String> {
         let mut all = Vec::new();
         while let Some(message) = self.connection.next(Duration::from_millis(1))? {
             let Ok(told) = serde_json::from_slice::<Json>(&message.payload) else { continue };

@@ -162,7 +162,7 @@ impl Wire {
     /// Reads what comes until the other side ends the connection, or patience is over.
     pub fn drain(mut self, patience: Duration) {
         let until = Instant::now() + patience;
-        while Instant::now() < until && matches!(self.wait(Duration::from_millis(100)), Ok(_)) {
+        while Instant::now() < until && self.wait(Duration::from_millis(100)).is_ok() {
             let read = self.from.buffer().len();
             self.from.consume(read);
         }

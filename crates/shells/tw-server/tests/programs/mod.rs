@@ -293,9 +293,9 @@ impl Broker for Mqtt {
             let mut rest = b"\0\x08events/a".to_vec();
             rest.extend(number.to_be_bytes());
             rest.extend_from_slice(message);
-            let length =
-                [rest.len() as u8 % 128 | if rest.len() > 127 { 128 } else { 0 }, (rest.len() / 128) as u8];
-            let packet = [&[0x32][..], &length[..if rest.len() > 127 { 2 } else { 1 }], &rest].concat();
+            let (low, high) = ((rest.len() % 128) as u8, (rest.len() / 128) as u8);
+            let length = if high > 0 { vec![low | 128, high] } else { vec![low] };
+            let packet = [&[0x32][..], &length, &rest].concat();
             connection.get_mut().write_all(&packet).unwrap();
             // One after the other: a broker may have few of them in flight.
             connection.read_exact(&mut answer).unwrap();
