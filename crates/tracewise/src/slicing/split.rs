@@ -224,6 +224,7 @@ fn write(
                     variables: row.variables.clone(),
                     events,
                     typed: row.typed,
+                    distinct: row.distinct,
                     repeated: row.repeated.clone(),
                     unfit: row.unfit.clone(),
                 })
