@@ -220,7 +220,7 @@ fn write(
                 // Not `..row.clone()`: that would copy all events first.
                 sinks[slice].write(&Row {
                     line: row.line,
-                    time: row.time.clone(),
+                    time: row.time,
                     variables: row.variables.clone(),
                     events,
                     typed: row.typed,

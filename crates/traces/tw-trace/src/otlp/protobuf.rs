@@ -43,11 +43,11 @@ pub fn logs(bytes: &[u8], longest: usize, to: &mut dyn Export<String>) -> Result
     })
 }
 
+/// What is done with a span or a record of a service.
+type Take<'t, 'a> = dyn FnMut(&Any<'a>, &'a [u8]) -> Result<(), Broken> + 't;
+
 /// Each span or record of a request: both kinds of requests are built alike, with the same numbers.
-fn each<'a>(
-    bytes: &'a [u8],
-    take: &mut dyn FnMut(&Any<'a>, &'a [u8]) -> Result<(), Broken>,
-) -> Result<(), Broken> {
+fn each<'a>(bytes: &'a [u8], take: &mut Take<'_, 'a>) -> Result<(), Broken> {
     let mut request = Message(bytes);
     while let Some((number, held)) = request.next()? {
         if number != 1 {
