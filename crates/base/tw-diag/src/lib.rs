@@ -4,6 +4,10 @@
 //! texts that spans point into. [`render`] writes what a person reads, [`to_json`] the same for programs;
 //! [`codes`] lists every code. What a message says about a [`Setting`] is spelled by who shows it.
 
+// Named for their features alone: see the manifest.
+use indexmap as _;
+use serde_core as _;
+
 pub mod codes;
 mod render;
 mod setting;

@@ -3,6 +3,7 @@
 use super::answer::{Answer, asked, error, json, later};
 use super::body;
 use crate::ingest::{Form, Packing, Unusable};
+use crate::intake::How;
 use crate::log::Refused;
 use crate::server::{NoStream, Shared};
 use crate::stream::{Failed, Taken};
@@ -19,33 +20,50 @@ use tracewise::trace::{Arrived, TraceError};
 /// Bytes above which a body is read on a thread that may take its time.
 const LARGE: usize = 256 << 10;
 
-/// What is asked of the lines of a body.
+/// What a query asks of lines.
+pub fn how(query: Option<&str>) -> Result<How, Box<Answer>> {
+    let bad = |what: &str, found: &str, expected: &str| {
+        let why = format!("{what}: found `{found}`, expected {expected}");
+        Err(Box::new(error(StatusCode::BAD_REQUEST, &why)))
+    };
+    let durable = match asked(query, "ack").as_deref() {
+        None | Some("disk") => true,
+        Some("memory") => false,
+        Some(other) => return bad("ack", other, "`disk` or `memory`"),
+    };
+    let skip = match asked(query, "on-bad").as_deref() {
+        None | Some("refuse") => false,
+        Some("skip") => true,
+        Some(other) => return bad("on-bad", other, "`refuse` or `skip`"),
+    };
+    Ok(How { durable, skip })
+}
+
+/// The answer where there is no stream.
+pub fn without(why: NoStream) -> Answer {
+    match why {
+        NoStream::Name(why) => error(StatusCode::BAD_REQUEST, &why),
+        NoStream::TooMany(limit) => {
+            let why = format!("there are {limit} streams already, the most there may be");
+            error(StatusCode::FORBIDDEN, &why)
+        }
+        NoStream::Io(why) => {
+            later(StatusCode::SERVICE_UNAVAILABLE, &format!("the stream cannot be opened: {why}"))
+        }
+    }
+}
+
+/// What is asked of the lines of a body, and how they come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Asked {
-    /// Acknowledged when they are on disk, not when they are in memory.
-    durable: bool,
-    /// Bad lines are left out.
-    skip: bool,
+    how: How,
     packing: Packing,
     form: Form,
 }
 
 impl Asked {
     fn of(headers: &HeaderMap, query: Option<&str>) -> Result<Self, Box<Answer>> {
-        let bad = |what: &str, found: &str, expected: &str| {
-            let why = format!("{what}: found `{found}`, expected {expected}");
-            Err(Box::new(error(StatusCode::BAD_REQUEST, &why)))
-        };
-        let durable = match asked(query, "ack").as_deref() {
-            None | Some("disk") => true,
-            Some("memory") => false,
-            Some(other) => return bad("ack", other, "`disk` or `memory`"),
-        };
-        let skip = match asked(query, "on-bad").as_deref() {
-            None | Some("refuse") => false,
-            Some("skip") => true,
-            Some(other) => return bad("on-bad", other, "`refuse` or `skip`"),
-        };
+        let how = how(query)?;
         let encoding = headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or("?"));
         let Some(packing) = Packing::named(encoding) else {
             let why = format!(
@@ -55,7 +73,7 @@ impl Asked {
             return Err(Box::new(error(StatusCode::UNSUPPORTED_MEDIA_TYPE, &why)));
         };
         let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        Ok(Self { durable, skip, packing, form: Form::named(kind) })
+        Ok(Self { how, packing, form: Form::named(kind) })
     }
 }
 
@@ -75,22 +93,13 @@ pub async fn post(
 }
 
 async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answer {
-    let how = match Asked::of(request.headers(), request.uri().query()) {
-        Ok(how) => how,
+    let Asked { how, packing, form } = match Asked::of(request.headers(), request.uri().query()) {
+        Ok(asked) => asked,
         Err(answer) => return *answer,
     };
     let stream = match shared.stream(name) {
         Ok(stream) => stream,
-        Err(NoStream::Name(why)) => return error(StatusCode::BAD_REQUEST, &why),
-        Err(NoStream::TooMany(limit)) => {
-            return error(
-                StatusCode::FORBIDDEN,
-                &format!("there are {limit} streams already, the most there may be"),
-            );
-        }
-        Err(NoStream::Io(why)) => {
-            return later(StatusCode::SERVICE_UNAVAILABLE, &format!("the stream cannot be opened: {why}"));
-        }
+        Err(why) => return without(why),
     };
     let limits = shared.config.limits;
     if stream.behind() > limits.behind {
@@ -111,8 +120,8 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
     }
     let large = body.len() > LARGE;
     let work = move || -> Result<Result<(Taken, u64), Failed>, Unusable> {
-        let unpacked = how.packing.unpack(&body, limits.unpacked, &mut held)?;
-        let (lines, left_out) = match how.form.lines(unpacked, how.skip) {
+        let unpacked = packing.unpack(&body, limits.unpacked, &mut held)?;
+        let (lines, left_out) = match form.lines(unpacked, how.skip) {
             Ok(lines) => lines,
             Err(why) => return Ok(Err(Failed::Unread(why))),
         };

@@ -4,10 +4,11 @@
 //! What has arrived is taken at once, whatever comes later: a flow is no unit. Where the stream has no room, nothing more is read until
 //! there is.
 
-use super::answer::{Answer, asked, error, json, later};
+use super::answer::{Answer, error, json};
+use super::events::{how, without};
 use crate::intake::{Given, How, Intake, NotTaken, OnTheWay, first_error};
 use crate::log::Refused;
-use crate::server::{NoStream, Shared};
+use crate::server::Shared;
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, RawQuery, State};
@@ -25,38 +26,8 @@ const MESSAGES: usize = 256;
 /// How long more is read of a flow that was ended, so that its sender hears why.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What is asked of a flow.
-fn how(query: Option<&str>) -> Result<How, Box<Answer>> {
-    let bad = |what: &str, found: &str, expected: &str| {
-        let why = format!("{what}: found `{found}`, expected {expected}");
-        Err(Box::new(error(StatusCode::BAD_REQUEST, &why)))
-    };
-    let durable = match asked(query, "ack").as_deref() {
-        None | Some("disk") => true,
-        Some("memory") => false,
-        Some(other) => return bad("ack", other, "`disk` or `memory`"),
-    };
-    let skip = match asked(query, "on-bad").as_deref() {
-        None | Some("refuse") => false,
-        Some("skip") => true,
-        Some(other) => return bad("on-bad", other, "`refuse` or `skip`"),
-    };
-    Ok(How { durable, skip })
-}
-
 fn intake(shared: &Shared, name: &str) -> Result<Intake, Box<Answer>> {
-    Intake::new(shared, name).map_err(|why| {
-        Box::new(match why {
-            NoStream::Name(why) => error(StatusCode::BAD_REQUEST, &why),
-            NoStream::TooMany(limit) => error(
-                StatusCode::FORBIDDEN,
-                &format!("there are {limit} streams already, the most there may be"),
-            ),
-            NoStream::Io(why) => {
-                later(StatusCode::SERVICE_UNAVAILABLE, &format!("the stream cannot be opened: {why}"))
-            }
-        })
-    })
+    Intake::new(shared, name).map_err(|why| Box::new(without(why)))
 }
 
 /// A body that flows.
