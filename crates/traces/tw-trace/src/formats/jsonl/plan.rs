@@ -33,6 +33,8 @@ pub(super) struct Plan {
     /// Slots in the order of the projection; the `--by` key is not one.
     pub(super) slots: usize,
     pub(super) timed: bool,
+    /// Timestamps may go back.
+    pub(super) any_order: bool,
     /// Deliver timestamps.
     pub(super) times: bool,
     /// Nanoseconds per unit of the `n`-th decimal place, 0 where that is not whole.
@@ -97,6 +99,7 @@ impl Plan {
             events: FxHashMap::default(),
             slots: slots.len(),
             timed,
+            any_order: false,
             times: timed && projection.times,
             scale,
         };

@@ -428,7 +428,7 @@ impl Walk<'_> {
         let times = if self.plan.timed { keep(self.times, &kept) } else { Vec::new() };
         let disorder =
             times.iter().zip(times.iter().skip(1)).fold(false, |disorder, (a, b)| disorder | (a > b));
-        if disorder || times.contains(&UNSTAMPED) {
+        if (disorder && !self.plan.any_order) || times.contains(&UNSTAMPED) {
             return None;
         }
         self.learner.positions += len as u64;
