@@ -137,12 +137,12 @@ def listen(port, over, heard):
                 pass
 
 
-def ingest(binary, lines, clients, query, seconds):
-    server = Server(binary, {"ten": PROPERTIES})
+def posted(binary, spec, payloads, each, clients, query, seconds):
+    """POSTs by clients that keep their connections; `each` is how many events one of them has."""
+    server = Server(binary, {"ten": spec})
     over, heard = multiprocessing.Event(), multiprocessing.Value("q", 0)
     feed = multiprocessing.Process(target=listen, args=(server.port, over, heard))
     feed.start()
-    payloads = [request(body(lines, start), query) for start in range(0, max(lines, 1000), lines)]
     count, refused = multiprocessing.Value("q", 0), multiprocessing.Value("q", 0)
     before, began = server.cpu(), time.monotonic()
     workers = [multiprocessing.Process(target=client, args=(server.port, payloads, seconds, count, refused)) for _ in range(clients)]
@@ -157,9 +157,14 @@ def ingest(binary, lines, clients, query, seconds):
     over.set()
     feed.join()
     server.stop()
-    events = count.value * lines
-    print(f"| {lines} | {clients} | {'memory' if query else 'disk'} | {events / cpu / 1e3:,.0f} k | {events / wall / 1e3:,.0f} k "
+    events = count.value * each
+    print(f"| {each} | {clients} | {'memory' if query else 'disk'} | {events / cpu / 1e3:,.0f} k | {events / wall / 1e3:,.0f} k "
           f"| {heard.value / max(1, events):.3f} | {memory:.0f} MB | {refused.value} | {os.getloadavg()[0]:.1f} |", flush=True)
+
+
+def ingest(binary, lines, clients, query, seconds):
+    payloads = [request(body(lines, start), query) for start in range(0, max(lines, 1000), lines)]
+    posted(binary, PROPERTIES, payloads, lines, clients, query, seconds)
 
 
 def flowing(port, pieces, seconds, query, count):
@@ -287,27 +292,8 @@ def exported(path, payload, query):
 
 def otlp(binary, spans, clients, query, seconds):
     """Spans over HTTP, in protobuf: two lines each, ten properties over them."""
-    server = Server(binary, {"ten": OTLP})
-    over, heard = multiprocessing.Event(), multiprocessing.Value("q", 0)
-    feed = multiprocessing.Process(target=listen, args=(server.port, over, heard))
-    feed.start()
     payloads = [exported("/v1/traces", export(spans, start), query) for start in range(0, max(spans, 1024), spans)]
-    count, refused = multiprocessing.Value("q", 0), multiprocessing.Value("q", 0)
-    before, began = server.cpu(), time.monotonic()
-    workers = [multiprocessing.Process(target=client, args=(server.port, payloads, seconds, count, refused)) for _ in range(clients)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    while server.behind():
-        time.sleep(0.02)
-    wall, cpu, memory = time.monotonic() - began, server.cpu() - before, server.memory()
-    over.set()
-    feed.join()
-    server.stop()
-    all_ = count.value * spans
-    print(f"| {spans} | {clients} | {'memory' if query else 'disk'} | {all_ / cpu / 1e3:,.0f} k | {all_ / wall / 1e3:,.0f} k "
-          f"| {heard.value / max(1, all_):.3f} | {memory:.0f} MB | {refused.value} | {os.getloadavg()[0]:.1f} |", flush=True)
+    posted(binary, OTLP, payloads, spans, clients, query, seconds)
 
 
 def latency(binary, lines, seconds):
