@@ -29,6 +29,8 @@ use blocks::Blocks;
 use order::Order;
 use rows::RowThread;
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::Range;
 use tw_core::{Batch, Position};
 
 pub use state::Unreadable;
@@ -93,8 +95,42 @@ pub struct Arrival<'b> {
 }
 
 enum LinesOf<'b> {
-    Block(&'b dyn crate::BlockReader, &'b [u8]),
+    Block(BlockLines<'b>),
     Numbers(&'b [u64]),
+}
+
+/// A block, whose lines are looked up.
+struct BlockLines<'b> {
+    reader: &'b dyn crate::BlockReader,
+    bytes: &'b [u8],
+    /// Where each line ends, if each is one position; found when it is asked for.
+    ends: OnceCell<Option<Vec<u32>>>,
+}
+
+impl<'b> BlockLines<'b> {
+    fn new(reader: &'b dyn crate::BlockReader, bytes: &'b [u8]) -> Self {
+        Self { reader, bytes, ends: OnceCell::new() }
+    }
+
+    /// Where the `index`-th of `len` positions is, and how many lines stand before it.
+    fn locate(&self, index: Position, len: usize) -> Option<(Range<usize>, u64)> {
+        let ends = self.ends.get_or_init(|| {
+            let bytes = self.bytes;
+            if len < 2 || u32::try_from(bytes.len()).is_err() || lines_in(bytes) != len {
+                return None;
+            }
+            let open = bytes.last().is_some_and(|&byte| byte != b'\n').then_some(bytes.len() as u32);
+            Some(memchr::memchr_iter(b'\n', bytes).map(|at| at as u32 + 1).chain(open).collect())
+        });
+        match ends {
+            None => self.reader.locate(self.bytes, index),
+            Some(ends) => {
+                let end = *ends.get(index)? as usize;
+                let start = index.checked_sub(1).map_or(0, |before| ends[before] as usize);
+                Some((start..end, index as u64))
+            }
+        }
+    }
 }
 
 impl<'b> Arrival<'b> {
@@ -109,8 +145,8 @@ impl Arrival<'_> {
     pub fn lines(&self) -> Vec<u64> {
         match self.lines {
             LinesOf::Numbers(numbers) => numbers.to_vec(),
-            LinesOf::Block(_, bytes) => {
-                let lines = lines_in(bytes);
+            LinesOf::Block(ref block) => {
+                let lines = lines_in(block.bytes);
                 let first = self.before.lines + 1;
                 if lines == self.len {
                     return (first..first + self.len as u64).collect();
@@ -125,7 +161,7 @@ impl Arrival<'_> {
     pub fn after(&self) -> Progress {
         let lines = match self.lines {
             LinesOf::Numbers(numbers) => numbers.last().copied().unwrap_or(self.before.lines),
-            LinesOf::Block(_, bytes) => self.before.lines + lines_in(bytes) as u64,
+            LinesOf::Block(ref block) => self.before.lines + lines_in(block.bytes) as u64,
         };
         Progress { positions: self.before.positions + self.len as u64, lines, ..self.before }
     }
@@ -134,10 +170,10 @@ impl Arrival<'_> {
     pub fn line(&self, index: Position) -> (Option<u64>, Option<Cow<'_, str>>) {
         match self.lines {
             LinesOf::Numbers(numbers) => (numbers.get(index).copied().filter(|line| *line > 0), None),
-            LinesOf::Block(reader, bytes) => match reader.locate(bytes, index) {
+            LinesOf::Block(ref block) => match block.locate(index, self.len) {
                 None => (None, None),
                 Some((range, line)) => {
-                    let text = bytes.get(range).unwrap_or_default();
+                    let text = block.bytes.get(range).unwrap_or_default();
                     let text = text.strip_suffix(b"\n").unwrap_or(text);
                     let text = text.strip_suffix(b"\r").unwrap_or(text);
                     (Some(self.before.lines + line + 1), Some(String::from_utf8_lossy(text)))

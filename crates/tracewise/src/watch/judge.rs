@@ -89,7 +89,8 @@ impl<'j> Judge<'j> {
         let beside = BesideReader::new(&spec.program);
         let times = match options.tells_each() {
             true => Times::Open(OpenTimes::new(roots)),
-            false => Times::Latest(LatestTimes::new(timing.horizon)),
+            // Where times go back, none is past for good; and then no verdict waits for them.
+            false => Times::Latest(LatestTimes::new(timing.horizon.filter(|_| !timing.lenient))),
         };
         Self {
             spec,

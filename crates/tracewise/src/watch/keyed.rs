@@ -8,7 +8,7 @@ mod watcher;
 use super::clock::StreamClock;
 use super::halt::{BadLines, Halt};
 use super::judge::required;
-use super::lines::LineMap;
+use super::lines::{LineMap, shortened};
 use super::times::LatestTimes;
 use super::{WatchOptions, WatchSink, WatchValue, WatchVerdict};
 use crate::check::{LogLine, Violation};
@@ -28,9 +28,6 @@ use tw_core::{Batch, Position, Time, Value};
 use tw_ir::Clock;
 use tw_monitor::{Bindings, Computed};
 use tw_trace::{Arrival, Progress, Receiver, Stamp, TraceError, TraceErrorKind};
-
-/// Characters kept of a log line.
-const TEXT: usize = 400;
 
 /// Reads positions into a monitor of many traces and tells what they settle.
 pub(super) struct Keyed<'k> {
@@ -154,7 +151,7 @@ impl<'k> Keyed<'k> {
             sink,
             clock: StreamClock::new(session.read.unit, None),
             lines: LineMap::default(),
-            times: LatestTimes::new(horizon),
+            times: LatestTimes::new(horizon.filter(|_| !lenient)),
             read: Progress::default(),
             told: Vec::new(),
             first: FxHashSet::default(),
@@ -222,7 +219,7 @@ impl<'k> Keyed<'k> {
             && let Some(index) = position.checked_sub(before).filter(|&index| index < arrival.len)
         {
             let (line, text) = arrival.line(index);
-            let text = text.unwrap_or_default().chars().take(TEXT).collect();
+            let text = shortened(text.unwrap_or_default());
             return (times.map(|times| times[index]), line.map(|line| (line, text)));
         }
         let now = arrival.map_or(self.read, |(arrival, ..)| arrival.before);

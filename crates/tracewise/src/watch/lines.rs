@@ -2,11 +2,24 @@
 //! from where such a stretch began. Only the stretches are kept, and only the last ones.
 
 use super::state::{number, number_out};
+use std::borrow::Cow;
 use tw_core::Position;
 use tw_trace::Progress;
 
 /// Stretches kept; a stream with a blank line in every few has many, and forgets the oldest.
 const KEPT: usize = 1024;
+/// Characters kept of a line.
+const TEXT: usize = 400;
+
+/// A line as it is told.
+pub(super) fn shortened(line: Cow<'_, str>) -> String {
+    // There are no more characters than bytes.
+    let end = if line.len() <= TEXT { None } else { line.char_indices().nth(TEXT) };
+    match end {
+        None => line.into_owned(),
+        Some((end, _)) => line[..end].to_string(),
+    }
+}
 
 /// Positions and their lines.
 #[derive(Default)]
@@ -90,6 +103,17 @@ impl LineMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_is_told_by_its_first_characters() {
+        for (line, characters) in
+            [("", 0), ("x", 400), ("x", 401), ("\u{fc}", 399), ("\u{fc}", 400), ("\u{fc}", 5000)]
+        {
+            let line = line.repeat(characters);
+            let first: String = line.chars().take(TEXT).collect();
+            assert_eq!(shortened(Cow::Borrowed(&line)), first);
+        }
+    }
 
     #[test]
     fn lines_follow_from_stretches() {

@@ -2,6 +2,7 @@
 
 use super::halt::Halt;
 use super::judge::Judge;
+use super::lines::shortened;
 use super::queries::Read;
 use super::told::{Place, earliest, together};
 use super::{Observation, sorter::Waiting};
@@ -15,9 +16,6 @@ use std::time::Instant;
 use tw_core::{Batch, Bits, Time};
 use tw_monitor::{Positions, Stretch};
 use tw_trace::{Arrival, Receiver, Stamp, TraceError, TraceErrorKind};
-
-/// Characters kept of a log line.
-const TEXT: usize = 400;
 
 /// The truth of every atom at positions that were read, and their timestamps.
 pub(super) struct Atoms {
@@ -136,9 +134,11 @@ impl Judge<'_> {
                     true => Place::default(),
                     false => self.place(arrival, group[0].at - before, times),
                 };
-                if let Some(about) = earliest(group).and_then(|found| found.about).filter(|_| !each) {
-                    place.failed = self.known_in(about, arrival, before, times);
-                }
+                place.failed = match earliest(group).and_then(|found| found.about).filter(|_| !each) {
+                    Some(about) if about == group[0].at => (place.time, place.line.clone()),
+                    Some(about) => self.known_in(about, arrival, before, times),
+                    None => place.failed,
+                };
                 self.say(group, place)?;
             }
             self.give_back(settled);
@@ -165,7 +165,7 @@ impl Judge<'_> {
     /// Where the position with this index in an arrival is.
     pub(super) fn place(&self, arrival: &Arrival<'_>, index: usize, times: Option<&[Time]>) -> Place {
         let (line, text) = arrival.line(index);
-        let text = text.unwrap_or_default().chars().take(TEXT).collect();
+        let text = shortened(text.unwrap_or_default());
         let time = times.and_then(|times| times.get(index).copied());
         Place { line: line.map(|line| (line, text)), time, ..Place::default() }
     }

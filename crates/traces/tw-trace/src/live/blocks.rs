@@ -1,6 +1,6 @@
 //! A live trace by blocks.
 
-use super::{Arrival, LinesOf, Live, Mode, Order, Receiver};
+use super::{Arrival, BlockLines, LinesOf, Live, Mode, Order, Receiver};
 use crate::{
     Block, BlockBatch, BlockReader, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError,
     TraceErrorKind, TraceFormat, Vocabulary,
@@ -178,7 +178,7 @@ impl Live {
                 self.style = first.map(|stamp| stamp.style);
             }
             let style = self.style;
-            let lines = LinesOf::Block(&*blocks.reader, &bytes[..used]);
+            let lines = LinesOf::Block(BlockLines::new(&*blocks.reader, &bytes[..used]));
             receiver.take(mapped, &Arrival { len: good.len, before, style, lines })?;
         }
         Ok((used, good.read.open_from.is_some()))

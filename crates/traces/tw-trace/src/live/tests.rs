@@ -66,7 +66,14 @@ impl Receiver for Collect {
         for at in 0..batch.len {
             let truth =
                 batch.slots.iter().map(|column| column.value(at) == tw_core::Value::Bool(true)).collect();
-            self.seen.push((truth, batch.times.as_ref().map(|times| times[at]), arrival.line(at).0));
+            let (line, text) = arrival.line(at);
+            if let LinesOf::Block(block) = &arrival.lines {
+                let (range, before) = block.reader.locate(block.bytes, at).unwrap();
+                let whole = String::from_utf8_lossy(&block.bytes[range]);
+                assert_eq!(text.as_deref(), Some(whole.trim_end_matches(['\r', '\n'])));
+                assert_eq!(line, Some(arrival.before.lines + before + 1));
+            }
+            self.seen.push((truth, batch.times.as_ref().map(|times| times[at]), line));
         }
         Ok(())
     }

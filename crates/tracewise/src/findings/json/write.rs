@@ -35,8 +35,14 @@ impl Object {
 
     /// A field.
     pub fn field(self, key: &str, value: impl Into<serde_json::Value>) -> Self {
-        let value: serde_json::Value = value.into();
-        self.raw(key, &value.to_string())
+        match value.into() {
+            serde_json::Value::String(text) => {
+                let mut object = self.raw(key, "");
+                push_string(&mut object.text, &text);
+                object
+            }
+            value => self.raw(key, &value.to_string()),
+        }
     }
 
     /// A field whose value is JSON text already.
@@ -199,6 +205,11 @@ pub fn step(root: &Step) -> String {
 }
 
 fn push_string(text: &mut String, string: &str) {
+    let plain = |byte: &u8| !matches!(byte, 0..0x20 | b'"' | b'\\');
+    if string.as_bytes().iter().all(plain) {
+        text.extend(["\"", string, "\""]);
+        return;
+    }
     text.push_str(&serde_json::Value::from(string).to_string());
 }
 
@@ -206,6 +217,16 @@ fn push_string(text: &mut String, string: &str) {
 mod tests {
     use super::*;
     use crate::TimeUnit;
+
+    #[test]
+    fn texts_are_those_of_the_library() {
+        for character in (0..=0x2ff).chain([0x2028, 0xfeff, 0x1_f600]).filter_map(char::from_u32) {
+            let string = format!("a{character}b");
+            let mut text = String::new();
+            push_string(&mut text, &string);
+            assert_eq!(text, serde_json::Value::from(string).to_string());
+        }
+    }
 
     #[test]
     fn values_are_json() {
