@@ -19,7 +19,7 @@ use tw_monitor::{
     Answer, Answers, Bindings, EvaluateOptions, Monitor, Sink, Telling, Trace, Unsupported, Wanted,
 };
 
-/// Batches of a slice that may wait for its monitor.
+/// Batches that may wait for a thread: enough that one that is slow for a while does not keep who reads, and by that the others, waiting.
 const WAITING: usize = 8;
 /// Violations that are kept beyond those listed before the latest are dropped.
 const SPARE: usize = 1 << 12;
@@ -36,12 +36,10 @@ struct Flowing {
     way: Way,
 }
 
-/// A piece of a slice on its way to its monitor.
+/// What a thread gets of a batch: the pieces of its slices.
 struct Message {
-    root: usize,
-    slice: usize,
     start: Position,
-    piece: Piece,
+    pieces: Vec<(usize, usize, Piece)>,
 }
 
 /// A slice's monitor and what it has found.
@@ -82,26 +80,28 @@ fn worker(
 ) -> Done {
     let mut slices: HashMap<(usize, usize), Slice> = HashMap::new();
     let mut failed = None;
-    for Message { root, slice, start, piece } in messages {
-        // Who reads must not be left waiting.
-        if failed.is_some() {
-            continue;
-        }
-        let mut feed = || {
-            let numbers: Vec<Position> = piece.order.iter().map(|&at| start + at as Position).collect();
-            let own = match slices.entry((root, slice)) {
-                std::collections::hash_map::Entry::Occupied(own) => own.into_mut(),
-                std::collections::hash_map::Entry::Vacant(place) => {
-                    let monitor = monitor(&flowing[root].alone, options)?;
-                    let (shard, sink, found) = (piece.shard.clone(), Sink::default(), Vec::new());
-                    place.insert(Slice { monitor, shard, sink, found, count: 0 })
-                }
+    for Message { start, pieces } in messages {
+        for (root, slice, piece) in pieces {
+            // Who reads must not be left waiting.
+            if failed.is_some() {
+                continue;
+            }
+            let mut feed = || {
+                let numbers: Vec<Position> = piece.order.iter().map(|&at| start + at as Position).collect();
+                let own = match slices.entry((root, slice)) {
+                    std::collections::hash_map::Entry::Occupied(own) => own.into_mut(),
+                    std::collections::hash_map::Entry::Vacant(place) => {
+                        let monitor = monitor(&flowing[root].alone, options)?;
+                        let (shard, sink, found) = (piece.shard.clone(), Sink::default(), Vec::new());
+                        place.insert(Slice { monitor, shard, sink, found, count: 0 })
+                    }
+                };
+                own.monitor.feed_numbered(&piece.trace.positions(), &numbers, &mut own.sink)?;
+                own.keep(limit);
+                Ok(())
             };
-            own.monitor.feed_numbered(&piece.trace.positions(), &numbers, &mut own.sink)?;
-            own.keep(limit);
-            Ok(())
-        };
-        failed = feed().err().map(|refusal| (root, refusal));
+            failed = feed().err().map(|refusal| (root, refusal));
+        }
     }
     if let Some(failed) = failed {
         return Err(failed);
@@ -145,16 +145,17 @@ impl Taker for Sending<'_> {
     }
 
     fn pieces(&mut self, pieces: Vec<Vec<Piece>>, start: Position) -> Result<(), Budget> {
+        let mut shares: Vec<Vec<(usize, usize, Piece)>> = self.threads.iter().map(|_| Vec::new()).collect();
         for (root, pieces) in pieces.into_iter().enumerate() {
-            for (slice, piece) in pieces.into_iter().enumerate() {
-                if piece.order.is_empty() {
-                    continue;
-                }
+            for (slice, piece) in pieces.into_iter().enumerate().filter(|(_, piece)| !piece.order.is_empty())
+            {
                 self.untimed |= self.timed && piece.trace.times.is_none();
-                let message = Message { root, slice, start, piece };
-                // A thread that ended has said why.
-                let _ = self.threads[slice % self.threads.len()].send(message);
+                shares[slice % self.threads.len()].push((root, slice, piece));
             }
+        }
+        for (thread, pieces) in self.threads.iter().zip(shares).filter(|(_, pieces)| !pieces.is_empty()) {
+            // A thread that ended has said why.
+            let _ = thread.send(Message { start, pieces });
         }
         Ok(())
     }
