@@ -7,6 +7,7 @@
 mod axes;
 mod bars;
 mod legend;
+mod levels;
 mod measure;
 mod palette;
 mod panels;

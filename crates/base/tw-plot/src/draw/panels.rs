@@ -1,6 +1,7 @@
 //! Panels over one another: one horizontal axis, a vertical one each.
 
 use super::axes::{self, Below};
+use super::levels;
 use super::measure::Measures;
 use super::palette::{self, colour, line};
 use super::plot::Plot;
@@ -13,7 +14,7 @@ use std::fmt::Write;
 use tw_core::xml;
 
 /// Lines in pixels.
-type Lines = Vec<Vec<(f64, Option<f64>)>>;
+pub(super) type Lines = Vec<Vec<(f64, Option<f64>)>>;
 
 /// Between a panel and the label of the next, and from a label to its panel.
 const APART: f64 = 16.0;
@@ -24,6 +25,7 @@ const LOWEST: f64 = 50.0;
 const OWN_STYLE: &str = "\
 .band { fill: #dc2626; fill-opacity: 0.1; }
 .under { fill: #dc2626; fill-opacity: 0.3; }
+.joint { fill: none; stroke-width: 1; stroke-opacity: 0.7; }
 .level { fill: none; stroke-width: 1.2; stroke-dasharray: 6 4; stroke-opacity: 0.75; }
 .mark { stroke: #b91c1c; stroke-width: 1; stroke-dasharray: 3 3; fill: none; }
 .ring { stroke: #b91c1c; stroke-width: 1.8; fill: none; }
@@ -76,11 +78,14 @@ fn content(panels: &Panels, wide: f64, high: f64) -> String {
     let each = |below: f64| (bottom - below - top) / count - LABEL - APART;
     let upward: Vec<(Range, Ticks)> = panels.panels.iter().map(|panel| upward(panel, each(20.0))).collect();
     let left = upward.iter().map(|(_, ticks)| beside(ticks)).fold(MARGIN + 20.0, f64::max);
+    let named = |(panel, (range, _)): (&Panel, &(Range, Ticks))| levels::room(panel, range, each(20.0), wide);
+    let named: Vec<f64> = panels.panels.iter().zip(&upward).map(named).collect();
+    let right = named.iter().copied().fold(0.0, f64::max);
     let x = Range::new(&panels.x.scale, &measures.x, false);
     let mut plot = Plot {
         left,
         top,
-        width: wide - left - MARGIN - 4.0,
+        width: wide - left - MARGIN - 4.0 - right,
         height: 0.0,
         x,
         y: Range { low: 0.0, high: 1.0, log: false, whole: false },
@@ -100,7 +105,8 @@ fn content(panels: &Panels, wide: f64, high: f64) -> String {
         axes::draw(&mut out, &plot, &ticks, below, &measures, false);
         bands(&mut out, &plot, &panels.bands);
         bands(&mut out, &plot, &panel.bands);
-        let drawn = draw(&mut out, &plot, panel, own, index);
+        let names = (named[index] > 0.0).then_some(wide - MARGIN);
+        let drawn = draw(&mut out, &plot, panel, (own, index), names);
         if let Some((x, said)) = &panels.mark {
             mark(&mut out, &plot, *x, if index == last { said } else { "" }, &drawn);
         }
@@ -205,8 +211,14 @@ fn bands(out: &mut String, plot: &Plot, bands: &[(f64, f64)]) {
     }
 }
 
-/// Lines and levels; gives the lines in pixels.
-fn draw(out: &mut String, plot: &Plot, panel: &Panel, first: usize, index: usize) -> Lines {
+/// Lines and levels, whose names stand at the right up to a place or at the levels; gives the lines in pixels.
+fn draw(
+    out: &mut String,
+    plot: &Plot,
+    panel: &Panel,
+    (first, index): (usize, usize),
+    names: Option<f64>,
+) -> Lines {
     let points: Lines = panel.series.iter().map(|series| thinned(plot, series)).collect();
     if points.iter().flatten().all(|point| point.1.is_none()) {
         let (x, y) = (plot.left + plot.width / 2.0, plot.top + plot.height / 2.0 + 5.0);
@@ -224,7 +236,7 @@ fn draw(out: &mut String, plot: &Plot, panel: &Panel, first: usize, index: usize
     for (series, (one, points)) in panel.series.iter().zip(&points).enumerate().rev() {
         lined(out, one, points, first + series);
     }
-    labels(out, plot, panel, &points);
+    levels::label(out, plot, panel, &points, (first, names));
     points
 }
 
@@ -232,33 +244,6 @@ fn draw(out: &mut String, plot: &Plot, panel: &Panel, first: usize, index: usize
 fn room(lines: &Lines, from: f64, to: f64, y: f64) -> f64 {
     let near = lines.iter().flatten().filter(|point| (from..=to).contains(&point.0));
     near.filter_map(|point| point.1).map(|at| (at - (y - 4.0)).abs()).fold(20.0, f64::min)
-}
-
-/// What the levels are: at the end of each that lines leave more room at.
-fn labels(out: &mut String, plot: &Plot, panel: &Panel, lines: &Lines) {
-    let mut taken: Vec<(bool, f64)> = Vec::new();
-    for level in panel.levels.iter().filter(|level| !level.label.is_empty()) {
-        let Some(y) = plot.up(level.value) else { continue };
-        // Above the line, unless the panel ends there; two labels do not stand on one another.
-        let y = if y - 15.0 < plot.top { y + 13.0 } else { y - 4.0 };
-        let shown = cut(&level.label, fitting(plot.width * 0.45, SMALL));
-        let width = pixels(columns(&shown), SMALL) + 8.0;
-        let free =
-            |right: bool| taken.iter().all(|&(side, other)| side != right || (other - y).abs() >= 12.0);
-        let room = |right: bool| {
-            let ends =
-                if right { plot.right() - width..=plot.right() } else { plot.left..=plot.left + width };
-            let near = lines.iter().flatten().filter(|point| ends.contains(&point.0));
-            let away = near.filter_map(|point| point.1).map(|at| (at - (y - 4.0)).abs());
-            // What is well away is as good as nothing.
-            away.fold(24.0, f64::min)
-        };
-        let sides = [true, false].into_iter().filter(|&right| free(right));
-        let Some(right) = sides.reduce(|a, b| if room(b) > room(a) { b } else { a }) else { continue };
-        taken.push((right, y));
-        let (anchor, x) = if right { ("end", plot.right() - 4.0) } else { ("start", plot.left + 5.0) };
-        text(out, "value", anchor, x, y, &shown, Some(&level.label));
-    }
 }
 
 fn lined(out: &mut String, series: &Series, points: &[(f64, Option<f64>)], index: usize) {
@@ -405,6 +390,22 @@ mod tests {
             assert_eq!(count(&picture, part), times, "{part}\n{picture}");
         }
         resvg::usvg::roxmltree::Document::parse(&picture).unwrap();
+    }
+
+    #[test]
+    fn names_of_close_levels_stand_at_the_right() {
+        let mut close = panels();
+        let level = |value, label: &str| Level { value, label: label.into(), series: 0 };
+        close.panels[0].levels = [119.0, 121.0].map(|value| level(value, "abs(speed - 120) < 1")).to_vec();
+        close.panels[0].levels.push(level(122.0, "speed < 122"));
+        let picture = svg_panels(&close, 960, 510);
+        // Two bounds of one predicate have one name.
+        assert_eq!(count(&picture, "class=\"joint\""), 2, "{picture}");
+        assert_eq!(count(&picture, ">abs(speed - 120) &lt; 1</text>"), 1, "{picture}");
+        assert_eq!(count(&svg_panels(&panels(), 960, 510), "class=\"joint\""), 0);
+        // A picture that is too low for all of them does not panic.
+        close.panels[0].levels = (0..60).map(|at| level(f64::from(at), &format!("speed < {at}"))).collect();
+        svg_panels(&close, 300, 200);
     }
 
     #[test]
