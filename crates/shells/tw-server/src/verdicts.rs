@@ -15,6 +15,8 @@ use tokio::sync::broadcast;
 const RECENT: usize = 10_000;
 /// What listeners may be behind before they are told that they missed something.
 const BEHIND: usize = 8192;
+/// Bytes of a violation's stream and property in the log, about.
+const LABELS: usize = 64;
 
 /// Something to be told.
 #[derive(Clone, Debug)]
@@ -88,9 +90,9 @@ impl Verdicts {
         self.log.end()
     }
 
-    /// Keeps violations, and tells them and all else, in this order. After an error nothing was told.
-    pub fn tell(&self, mut told: Vec<Told>) -> io::Result<()> {
-        let mut lines = String::new();
+    /// Keeps violations, and tells them and all else, in this order. After an error nothing was told, and all is still there.
+    pub fn tell(&self, told: &mut Vec<Told>) -> io::Result<()> {
+        let mut lines = String::with_capacity(told.iter().map(|told| told.json.len() + LABELS).sum());
         let mut count = 0;
         for told in told.iter().filter(|told| told.kind == "violation") {
             lines.extend([
@@ -111,7 +113,7 @@ impl Verdicts {
             let violations = told.iter_mut().filter(|told| told.kind == "violation");
             violations.zip(first..).for_each(|(told, number)| told.number = Some(number));
         }
-        for told in told {
+        for told in told.drain(..) {
             let told = Arc::new(told);
             if told.number.is_some() {
                 if recent.len() == RECENT {

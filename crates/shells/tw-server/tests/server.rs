@@ -113,6 +113,19 @@ fn event(time: u32, name: &str, id: &str) -> String {
 }
 
 #[test]
+fn who_is_refused_before_the_body_is_read_hears_why() {
+    let house = House::new("unread", &[("web", SPEC)], |_| {});
+    // More than the buffers of a connection hold.
+    let body = vec![b' '; 15_000_000];
+    for path in ["/v1/streams/web/events?ack=nonsense", "/v1/streams/no%2Fname/events"] {
+        let (status, told) = house.ask_with("POST", path, "", &body);
+        assert_eq!(status, 400, "{told}");
+    }
+    let (status, told) = house.ask_with("POST", "/v1/streams/web/events", "Content-Encoding: br\r\n", &body);
+    assert_eq!(status, 415, "{told}");
+}
+
+#[test]
 fn from_a_post_to_a_violation() {
     let house = House::new("post", &[("web", SPEC)], |_| {});
     let lines = event(1, "request", "a") + &event(2, "response", "a") + &event(3, "response", "z");

@@ -80,6 +80,24 @@ async fn pieces(body: Body, limit: usize, held: &mut Held) -> Result<Bytes, Unre
     Ok(whole.into())
 }
 
+/// An answer that does not depend on the body. That is taken first, as far as one may be long, and dropped: who is answered before
+/// everything is sent finds a connection that is gone, and no answer.
+pub async fn unread(shared: &Shared, body: Body, answer: Answer) -> Answer {
+    let limits = shared.config.limits;
+    let drop_all = async {
+        let (mut pieces, mut left) = (body.into_data_stream(), limits.body);
+        while let Some(Ok(piece)) = pieces.next().await {
+            match left.checked_sub(piece.len()) {
+                Some(less) => left = less,
+                None => return,
+            }
+        }
+    };
+    // Whether it came in time or not: the answer is the same.
+    let _ = tokio::time::timeout(limits.patience, drop_all).await;
+    answer
+}
+
 /// There is no memory for it now.
 pub fn busy() -> Answer {
     later(StatusCode::SERVICE_UNAVAILABLE, BUSY)

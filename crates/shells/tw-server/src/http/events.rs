@@ -93,20 +93,23 @@ pub async fn post(
 }
 
 async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answer {
-    let Asked { how, packing, form } = match Asked::of(request.headers(), request.uri().query()) {
+    let asked = Asked::of(request.headers(), request.uri().query());
+    let body = request.into_body();
+    let Asked { how, packing, form } = match asked {
         Ok(asked) => asked,
-        Err(answer) => return *answer,
+        Err(answer) => return body::unread(shared, body, *answer).await,
     };
     let stream = match shared.stream(name) {
         Ok(stream) => stream,
-        Err(why) => return without(why),
+        Err(why) => return body::unread(shared, body, without(why)).await,
     };
     let limits = shared.config.limits;
     if stream.behind() > limits.behind {
         let why = format!("more than {} lines wait to be judged", limits.behind);
-        return later(StatusCode::TOO_MANY_REQUESTS, &why);
+        let answer = later(StatusCode::TOO_MANY_REQUESTS, &why);
+        return body::unread(shared, body, answer).await;
     }
-    let (body, mut held) = match body::read(shared, request.into_body(), limits.body).await {
+    let (body, mut held) = match body::read(shared, body, limits.body).await {
         Ok(read) => read,
         Err(answer) => return *answer,
     };

@@ -22,6 +22,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const WEIGH: Duration = Duration::from_millis(250);
 /// Bytes of lines that are pushed at once, about.
 const PIECE: usize = 64 << 10;
+/// What is told at once, of which the memory is kept.
+const KEPT: usize = 1024;
 /// How long after something failed it is tried again.
 const AGAIN: Duration = Duration::from_millis(200);
 
@@ -386,12 +388,10 @@ impl Judge {
 
     /// Tells what was collected; while that cannot be kept, nothing else happens. False if the server ends before.
     fn tell(&self, collected: &RefCell<Collected>) -> bool {
-        let told = std::mem::take(&mut collected.borrow_mut().told);
-        if told.is_empty() {
-            return true;
-        }
+        let mut told = std::mem::take(&mut collected.borrow_mut().told);
         let mut first = true;
-        while let Err(error) = self.verdicts.tell(told.clone()) {
+        while !told.is_empty() {
+            let Err(error) = self.verdicts.tell(&mut told) else { break };
             if std::mem::take(&mut first) {
                 (self.said)(format!("violations cannot be kept: {error}; trying again"));
             }
@@ -400,6 +400,9 @@ impl Judge {
             }
             std::thread::sleep(AGAIN);
         }
+        // Its memory serves again, unless that was much.
+        told.shrink_to(KEPT);
+        collected.borrow_mut().told = told;
         true
     }
 
