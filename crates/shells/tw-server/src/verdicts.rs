@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::broadcast;
 
 /// Violations kept in memory.
@@ -125,6 +126,18 @@ impl Verdicts {
             let _ = self.feed.send(told);
         }
         Ok(())
+    }
+
+    /// Deletes what is older than is kept; says what.
+    pub fn tidy(&self) -> io::Result<Vec<String>> {
+        // While none is told.
+        let _recent = self.recent();
+        self.log.tidy()
+    }
+
+    /// How often that is worth it.
+    pub fn tidies(&self) -> Option<Duration> {
+        self.log.tidies()
     }
 
     /// All violations so far are on disk for good.

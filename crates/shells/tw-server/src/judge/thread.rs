@@ -152,6 +152,7 @@ impl Judge {
                 (self.said)(format!("stream {}: that it was cut cannot be kept: {error}", self.stream));
             }
         }
+        self.log.may_delete(state.as_ref().map_or(0, |state| state.next));
         let known = state.as_ref().map_or(0, |state| state.told);
         let collected = Rc::new(RefCell::new(Collected::default()));
         match self.verdicts.ids(&self.stream, known) {

@@ -22,6 +22,8 @@ pub struct Segment {
     pub end: u64,
     /// Bytes of good records, and what stands before them.
     pub bytes: u64,
+    /// When its first record was written, if it has one and is the last.
+    pub first: Option<SystemTime>,
     /// When its latest record was written, if it has one.
     pub latest: Option<SystemTime>,
     /// What it is written by, if it is the last.
@@ -37,7 +39,7 @@ impl Segment {
         file.write_all(MAGIC)?;
         file.write_all(&start.to_le_bytes())?;
         File::open(folder)?.sync_all()?;
-        Ok(Self { path, start, end: start, bytes: PREFIX, latest: None, file: Some(file) })
+        Ok(Self { path, start, end: start, bytes: PREFIX, first: None, latest: None, file: Some(file) })
     }
 
     /// Whether no record was written to it.
@@ -78,6 +80,7 @@ impl Segment {
         }
         self.bytes += (header.len() + bytes.len()) as u64;
         self.end += lines;
+        self.first.get_or_insert(written);
         self.latest = Some(written);
         Ok(())
     }
@@ -131,7 +134,7 @@ pub fn open_all(folder: &Path) -> io::Result<(Vec<Segment>, Found)> {
         match starts.get(index + 1) {
             Some(&end) => {
                 let latest = std::fs::metadata(&path)?.modified().ok();
-                segments.push(Segment { path, start, end, bytes, latest, file: None });
+                segments.push(Segment { path, start, end, bytes, first: None, latest, file: None });
             }
             None => segments.extend(last(path, start, bytes, &mut found)?),
         }
@@ -158,7 +161,8 @@ fn marks(path: &Path) -> io::Result<Marks> {
 
 /// The last segment, after what is no record was cut off.
 fn last(path: PathBuf, start: u64, bytes: u64, found: &mut Found) -> io::Result<Option<Segment>> {
-    let mut segment = Segment { path, start, end: start, bytes: PREFIX, latest: None, file: None };
+    let mut segment =
+        Segment { path, start, end: start, bytes: PREFIX, first: None, latest: None, file: None };
     let mut cut = |at: u64, why: &str| {
         found.cut = Some(format!(
             "{}: {why}, at byte {at}; the {} bytes from there on were cut off, the log goes on after line {}",
@@ -187,6 +191,7 @@ fn last(path: PathBuf, start: u64, bytes: u64, found: &mut Found) -> io::Result<
             Next::Record(record) => {
                 segment.bytes += record.stored();
                 segment.end = record.after();
+                segment.first.get_or_insert(record.written);
                 segment.latest = Some(record.written);
                 found.marks.extend(record.marks);
             }

@@ -218,3 +218,49 @@ fn marks_are_there_as_long_as_their_lines() {
     assert!(found.cut.unwrap().contains("checksum") && again.mark("b").as_deref() == Some("7-1"));
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// What is older than is kept goes though nothing comes, and what comes slowly does not keep it; never what is still needed.
+#[test]
+fn lines_go_by_their_age_alone() {
+    let folder = folder("age");
+    let limits = Limits { age: Some(Duration::from_millis(200)), ..Limits::default() };
+    let (log, _) = Log::open(&folder, limits).unwrap();
+    assert_eq!(Log::open(&folder.join("kept"), Limits::default()).unwrap().0.tidies(), None);
+    for number in 0..40 {
+        log.append(format!("{number}\n").as_bytes(), 1, true).unwrap();
+        log.tidy().unwrap();
+        assert_eq!(log.start(), 0, "it was not judged");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    log.may_delete(30);
+    let said = log.tidy().unwrap();
+    assert!(said[0].contains("older than is kept"), "{said:?}");
+    assert!((1..=30).contains(&log.start()), "{}", log.start());
+    assert_eq!(lines(&log, log.start()).last().unwrap(), "39");
+    log.may_delete(40);
+    std::thread::sleep(Duration::from_millis(300));
+    log.tidy().unwrap();
+    assert_eq!((log.start(), log.end()), (40, 40));
+    // The numbers go on, here and after a restart.
+    let (again, found) = Log::open(&folder, limits).unwrap();
+    assert_eq!((again.end(), found.cut), (40, None));
+    again.append(b"more\n", 1, true).unwrap();
+    assert_eq!(lines(&again, 40), ["more"]);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A log without lines still says how far sources were read.
+#[test]
+fn marks_outlive_the_age_of_their_lines() {
+    let folder = folder("old-marks");
+    let limits = Limits { age: Some(Duration::from_millis(20)), ..Limits::default() };
+    let (log, _) = Log::open(&folder, limits).unwrap();
+    log.append_marked(b"a\n", 1, Marks::from([("a".into(), "7".into())]), true).unwrap();
+    log.may_delete(1);
+    for _ in 0..4 {
+        std::thread::sleep(Duration::from_millis(30));
+        log.tidy().unwrap();
+        assert_eq!(Log::open(&folder, limits).unwrap().0.mark("a").as_deref(), Some("7"));
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -12,6 +12,10 @@ use std::time::{Duration, Instant, SystemTime};
 const WAITING: usize = 32 << 20;
 /// Bytes of waiting memory that are kept for the next time.
 const KEPT: usize = 4 << 20;
+/// A segment is closed after this part of the time that lines are kept, so that none is kept much longer.
+const PARTS: u32 = 4;
+/// How long a writer waits for lines where it has nothing else to do.
+const SELDOM: Duration = Duration::from_secs(3600);
 /// How long a writer whose disk failed waits before it tries again what nobody else can send again.
 const AGAIN: Duration = Duration::from_millis(200);
 /// How long after a failure lines are taken into memory again, to see whether they can be written.
@@ -129,10 +133,23 @@ impl Commit {
     /// Writes what comes, until it is closed. `said` is told what people should know.
     pub fn run(&self, log: &Log, said: &dyn Fn(String)) {
         let mut spare = Vec::new();
+        let (tidies, mut tidied) = (log.tidies().unwrap_or(SELDOM), Instant::now());
         loop {
+            if tidied.elapsed() >= tidies {
+                match log.tidy() {
+                    Ok(deleted) => deleted.into_iter().for_each(said),
+                    Err(error) => said(format!("what is older than is kept cannot be deleted: {error}")),
+                }
+                tidied = Instant::now();
+            }
             let mut waiting = self.waiting();
-            while waiting.bytes.is_empty() && !waiting.closing {
-                waiting = self.0.news.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            if waiting.bytes.is_empty() && !waiting.closing {
+                let left = tidies.saturating_sub(tidied.elapsed());
+                let waited = self.0.news.wait_timeout(waiting, left);
+                waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+            if waiting.bytes.is_empty() && !waiting.closing {
+                continue;
             }
             if waiting.bytes.is_empty() {
                 return;
@@ -225,11 +242,7 @@ impl Log {
         let end = state.end;
         let full = state.segments.last().is_none_or(|last| last.bytes >= self.0.limits.segment);
         if full {
-            if let Some(last) = state.segments.last_mut() {
-                last.close()?;
-            }
-            state.synced = state.synced.max(end);
-            state.segments.push(Segment::create(&self.0.folder, end)?);
+            self.roll(&mut state)?;
         }
         let mut all = state.marks.clone();
         all.extend(marks.clone());
@@ -271,6 +284,39 @@ impl Log {
     }
 }
 
+impl Log {
+    /// Begins the next segment.
+    fn roll(&self, state: &mut State) -> io::Result<()> {
+        let end = state.end;
+        if let Some(last) = state.segments.last_mut() {
+            last.close()?;
+        }
+        state.synced = state.synced.max(end);
+        state.segments.push(Segment::create(&self.0.folder, end)?);
+        Ok(())
+    }
+
+    /// Deletes what is older than is kept, whether or not more comes; says what. For who writes the log alone.
+    pub fn tidy(&self) -> io::Result<Vec<String>> {
+        let now = SystemTime::now();
+        let mut state = self.state();
+        let Some(age) = self.0.limits.age else { return Ok(Vec::new()) };
+        let since = |at: SystemTime| now.duration_since(at).unwrap_or_default();
+        let first = state.segments.last().and_then(|last| last.first);
+        // What comes slowly fills no segment.
+        if first.is_some_and(|first| since(first) > age / PARTS) {
+            self.roll(&mut state)?;
+        }
+        Ok(state.delete_old(&self.0.limits, now))
+    }
+
+    /// How often [`Log::tidy`] is worth calling.
+    pub fn tidies(&self) -> Option<Duration> {
+        let age = self.0.limits.age?;
+        Some((age / (2 * PARTS)).clamp(Duration::from_millis(100), Duration::from_secs(60)))
+    }
+}
+
 impl State {
     /// Deletes the segments that the limits do not keep; says which.
     fn delete_old(&mut self, limits: &super::Limits, now: SystemTime) -> Vec<String> {
@@ -279,6 +325,10 @@ impl State {
             let bytes: u64 = self.segments.iter().map(|segment| segment.bytes).sum();
             let first = &self.segments[0];
             if first.end > self.needed {
+                break;
+            }
+            // How far sources have been read stands in the last record.
+            if self.segments.len() == 2 && self.segments[1].is_empty() && !self.marks.is_empty() {
                 break;
             }
             let old = limits.age.is_some_and(|age| {
