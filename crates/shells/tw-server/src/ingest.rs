@@ -72,7 +72,7 @@ pub enum Unusable {
 impl Packing {
     /// What a `Content-Encoding` says.
     pub fn named(name: Option<&str>) -> Option<Self> {
-        match name.map(str::trim) {
+        match name.map(|name| name.trim().to_ascii_lowercase()).as_deref() {
             None | Some("" | "identity") => Some(Packing::Plain),
             Some("gzip" | "x-gzip") => Some(Packing::Gzip),
             Some("zstd") => Some(Packing::Zstd),

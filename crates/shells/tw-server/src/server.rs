@@ -14,12 +14,13 @@ use crate::verdicts::Verdicts;
 use crate::webhooks::{self, Silences};
 use crate::words;
 use std::collections::{BTreeMap, VecDeque};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tracewise::Error;
@@ -226,9 +227,19 @@ impl Shared {
     fn watch_folder(&self, told: Vec<String>) {
         // What could not be read at first was told then.
         let mut told = told;
+        let mut tidied = Instant::now();
         while !self.ending.load(Ordering::SeqCst) {
             std::thread::sleep(self.config.reload);
             self.look_again();
+            if self.verdicts.tidies().is_some_and(|often| tidied.elapsed() >= often) {
+                match self.verdicts.tidy() {
+                    Ok(deleted) => {
+                        deleted.into_iter().for_each(|what| self.say(format!("violations: {what}")))
+                    }
+                    Err(error) => self.say(format!("old violations cannot be deleted: {error}")),
+                }
+                tidied = Instant::now();
+            }
             match self.specs.reload() {
                 Ok((changed, unread)) => {
                     let now: Vec<String> = unread.iter().map(|own| words::error(&own.error)).collect();
@@ -269,6 +280,22 @@ pub struct Server {
     threads: Vec<std::thread::JoinHandle<()>>,
     /// What holds this server's share of a stream.
     sharing: Option<std::thread::JoinHandle<()>>,
+    /// The folder is its own as long as this is open; last, so that all is written before.
+    _lock: File,
+}
+
+/// Has a folder to itself, until the file is closed, however that comes about: two servers would write over what the other keeps.
+fn lock(data: &Path) -> Result<File, Error> {
+    let failed = |error| Error::Io { what: format!("cannot lock the folder {}", data.display()), error };
+    let path = data.join("lock");
+    let file = File::options().write(true).create(true).truncate(false).open(path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            Err(Error::refused(format!("the folder {} is in use by another server", data.display())))
+        }
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
 }
 
 impl Server {
@@ -290,6 +317,7 @@ impl Server {
         let data = config.data.clone();
         let kept = || format!("cannot use the folder {}", data.display());
         std::fs::create_dir_all(data.join("streams")).map_err(io(&kept()))?;
+        let lock = lock(&data)?;
         let verdicts = Verdicts::open(&data.join("verdicts"), config.verdicts);
         let (verdicts, found) = verdicts.map_err(io(&kept()))?;
         if let Some(cut) = found.cut {
@@ -368,7 +396,7 @@ impl Server {
         let watching =
             std::thread::Builder::new().name("specs".into()).spawn(move || watcher.watch_folder(unread));
         threads.push(watching.map_err(io("cannot start a thread"))?);
-        Ok(Self { shared, runtime, address, threads, listening, sharing })
+        Ok(Self { shared, runtime, address, threads, listening, sharing, _lock: lock })
     }
 
     /// Where it listens, as an address for browsers.

@@ -24,6 +24,20 @@ pub struct Spec {
     pub streams: Option<Vec<String>>,
 }
 
+/// Whether a name is meant by one in which `*` is any part of it.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut name) = name.strip_prefix(start) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let end = parts.pop().unwrap_or_default();
+    // What stands between is taken as early as it can be.
+    for part in parts {
+        let Some(at) = name.find(part) else { return false };
+        name = &name[at + part.len()..];
+    }
+    name.ends_with(end)
+}
+
 impl Spec {
     /// Understands a text, or says what is wrong with it.
     pub fn read(name: &str, text: &str) -> Result<Self, Error> {
@@ -37,6 +51,9 @@ impl Spec {
         let streams = specification.settings.stream.as_ref().map(|names| {
             names.split(',').map(|name| name.trim().to_string()).filter(|name| !name.is_empty()).collect()
         });
+        if streams.as_ref().is_some_and(Vec::is_empty) {
+            return Err(Error::refused("`stream` names no stream, so the specification would be about none"));
+        }
         let spec = Self { name: name.into(), text: text.into(), specification, streams };
         // What no engine runs is refused when it is put, not when the first event comes.
         let prepared = spec.prepare("stream", usize::MAX)?;
@@ -46,13 +63,7 @@ impl Spec {
 
     /// Whether it is about a stream.
     pub fn is_about(&self, stream: &str) -> bool {
-        let matches = |name: &String| match name.split_once('*') {
-            Some((start, end)) => {
-                stream.len() >= start.len() + end.len() && stream.starts_with(start) && stream.ends_with(end)
-            }
-            None => name == stream,
-        };
-        self.streams.as_ref().is_none_or(|names| names.iter().any(matches))
+        self.streams.as_ref().is_none_or(|names| names.iter().any(|name| matches(name, stream)))
     }
 
     /// How a stream is watched by it.
@@ -201,5 +212,29 @@ impl Specs {
         }
         self.all.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| &*known.name != name);
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_is_any_part_of_a_name() {
+        for (pattern, name, expected) in [
+            ("web", "web", true),
+            ("web", "web-1", false),
+            ("web-*", "web-", true),
+            ("*", "web", true),
+            ("a*b*c", "a1b2c", true),
+            ("a*b*c", "abc", true),
+            ("a*b*c", "ac", false),
+            ("a*b*c", "a1c2b", false),
+            ("a*a", "a", false),
+            ("*b*b", "bab", true),
+            ("*b*b", "b", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
     }
 }

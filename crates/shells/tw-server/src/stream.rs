@@ -93,13 +93,7 @@ impl Stream {
             every: opening.checkpoint,
             said: opening.said.clone(),
         });
-        let reading = Reading {
-            format: Some("jsonl".into()),
-            threads: 1,
-            max_record: opening.line,
-            ..Reading::default()
-        };
-        let gate = Gate::new(&reading).map_err(|error| io::Error::other(crate::words::error(&error)))?;
+        let gate = gate(opening.line).map_err(|error| io::Error::other(crate::words::error(&error)))?;
         let stream = Arc::new(Self {
             name: name.into(),
             log,
@@ -193,6 +187,22 @@ impl Stream {
             let _ = thread.join();
         }
     }
+}
+
+/// What lines of at most so many bytes pass to be taken.
+fn gate(line: usize) -> Result<Gate, tracewise::Error> {
+    Gate::new(&Reading { format: Some("jsonl".into()), threads: 1, max_record: line, ..Reading::default() })
+}
+
+/// Whether lines, with `skip` some of them, would be the first of a stream; if not, what became of them there.
+pub fn would_begin(bytes: &[u8], line: usize, skip: bool) -> Result<Option<Taken>, Failed> {
+    let arrived = gate(line).and_then(|mut gate| gate.read(bytes, |_| true)).map_err(Failed::Unread)?;
+    let bad = arrived.bad.len() as u64;
+    Ok(match () {
+        () if bad > 0 && !skip => Some(Taken::Bad(arrived)),
+        () if arrived.lines == bad => Some(Taken::Lines(arrived)),
+        () => None,
+    })
 }
 
 /// Why lines were not looked at, or not taken.

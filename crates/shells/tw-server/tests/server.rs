@@ -113,6 +113,35 @@ fn event(time: u32, name: &str, id: &str) -> String {
 }
 
 #[test]
+fn a_folder_has_one_server() {
+    let house = House::new("two", &[("web", SPEC)], |_| {});
+    let mut config = Config::new(house.folder.join("data"));
+    config.listen = "127.0.0.1:0".into();
+    let why = match Server::start(config, |_| {}) {
+        Ok(_) => panic!("there are two"),
+        Err(why) => why.to_string(),
+    };
+    assert!(why.contains("in use by another server"), "{why}");
+    assert_eq!(house.post("web", &event(1, "request", "a")), (200, "{\"taken\":1}".to_string()));
+}
+
+#[test]
+fn a_stream_begins_with_its_first_line() {
+    let house = House::new("begins", &[("web", SPEC)], |_| {});
+    let skip = "/v1/streams/web/events?on-bad=skip";
+    assert_eq!(house.post("web", "{bad\n").0, 400);
+    assert_eq!(house.post("web", "").0, 200);
+    let (status, told) = house.ask("POST", skip, "{bad\n");
+    assert!(status == 200 && told.contains("\"taken\":0") && told.contains("\"bad_lines\":1"), "{told}");
+    let streams = || house.ask("GET", "/v1/streams", "").1;
+    assert!(!streams().contains("web"), "{}", streams());
+    let line = event(1, "request", "a");
+    let (status, told) = house.ask("POST", skip, &format!("{{bad\n{line}"));
+    assert!(status == 200 && told.contains("\"taken\":1") && told.contains("\"bad_lines\":1"), "{told}");
+    assert!(streams().contains("web"), "{}", streams());
+}
+
+#[test]
 fn who_is_refused_before_the_body_is_read_hears_why() {
     let house = House::new("unread", &[("web", SPEC)], |_| {});
     // More than the buffers of a connection hold.
@@ -162,9 +191,12 @@ fn bad_lines_refuse_all_or_are_left_out() {
     let lines = format!("{}{{oops\n{}", event(1, "request", "a"), event(2, "response", "z"));
     let (status, body) = house.post("web", &lines);
     assert!(status == 400 && body.contains("line 2, column 2"), "{status} {body}");
-    assert_eq!(house.ask("GET", "/v1/streams/web/events", "").1, "");
+    assert_eq!(house.ask("GET", "/v1/streams/web/events", "").0, 404, "nothing began");
     let (status, body) = house.ask("POST", "/v1/streams/web/events?on-bad=skip", &lines);
     assert!(status == 200 && body.starts_with("{\"taken\":2,\"bad_lines\":1"), "{status} {body}");
+    let before = house.ask("GET", "/v1/streams/web/events", "").1;
+    assert_eq!(house.post("web", &lines).0, 400);
+    assert_eq!(house.ask("GET", "/v1/streams/web/events", "").1, before);
     house.violations(1);
     // A type that a specification does not expect is its own affair.
     assert_eq!(

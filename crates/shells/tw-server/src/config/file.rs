@@ -185,6 +185,14 @@ mod tests {
     }
 
     #[test]
+    fn the_settings_of_the_documents_are_taken() {
+        let document = include_str!("../../../../../docs/server.md");
+        let mut blocks = document.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+        let block = blocks.find(|block| block.contains("[limits]")).unwrap();
+        config().set(block).unwrap();
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (text, expected) in [
             ("[srever]\n", "found the section `srever`"),

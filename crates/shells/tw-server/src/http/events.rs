@@ -5,8 +5,9 @@ use super::body;
 use crate::ingest::{Form, Packing, Unusable};
 use crate::intake::How;
 use crate::log::Refused;
+use crate::names;
 use crate::server::{NoStream, Shared};
-use crate::stream::{Failed, Taken};
+use crate::stream::{Failed, Taken, would_begin};
 use crate::words;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -77,6 +78,31 @@ impl Asked {
     }
 }
 
+/// Why no line of a body was taken.
+enum NotTaken {
+    Unusable(Unusable),
+    NoStream(NoStream),
+    Failed(Failed),
+}
+
+impl From<Unusable> for NotTaken {
+    fn from(why: Unusable) -> Self {
+        NotTaken::Unusable(why)
+    }
+}
+
+impl From<NoStream> for NotTaken {
+    fn from(why: NoStream) -> Self {
+        NotTaken::NoStream(why)
+    }
+}
+
+impl From<Failed> for NotTaken {
+    fn from(why: Failed) -> Self {
+        NotTaken::Failed(why)
+    }
+}
+
 /// Takes events.
 pub async fn post(
     State(shared): State<Arc<Shared>>,
@@ -99,12 +125,12 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
         Ok(asked) => asked,
         Err(answer) => return body::unread(shared, body, *answer).await,
     };
-    let stream = match shared.stream(name) {
-        Ok(stream) => stream,
-        Err(why) => return body::unread(shared, body, without(why)).await,
-    };
     let limits = shared.config.limits;
-    if stream.behind() > limits.behind {
+    let known = shared.known(name);
+    if let (None, Err(why)) = (&known, names::check("stream", name)) {
+        return body::unread(shared, body, without(NoStream::Name(why))).await;
+    }
+    if known.as_ref().is_some_and(|stream| stream.behind() > limits.behind) {
         let why = format!("more than {} lines wait to be judged", limits.behind);
         let answer = later(StatusCode::TOO_MANY_REQUESTS, &why);
         return body::unread(shared, body, answer).await;
@@ -122,29 +148,40 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
         waits = Some(receiver);
     }
     let large = body.len() > LARGE;
-    let work = move || -> Result<Result<(Taken, u64), Failed>, Unusable> {
+    let work = move || -> Result<(Taken, u64), NotTaken> {
         let unpacked = packing.unpack(&body, limits.unpacked, &mut held)?;
-        let (lines, left_out) = match form.lines(unpacked, how.skip) {
-            Ok(lines) => lines,
-            Err(why) => return Ok(Err(Failed::Unread(why))),
+        let (lines, left_out) = form.lines(unpacked, how.skip).map_err(Failed::Unread)?;
+        // A stream begins with its first line, not with one that cannot be read.
+        let stream = match known {
+            Some(stream) => stream,
+            None => match would_begin(&lines, limits.line, how.skip)? {
+                None => shared.stream(name)?,
+                Some(taken) => {
+                    receipt.into_iter().for_each(|receipt| receipt(Ok(())));
+                    return Ok((taken, left_out));
+                }
+            },
         };
-        Ok(stream.take(&lines, how.skip, receipt).map(|taken| (taken, left_out)))
+        Ok((stream.take(&lines, how.skip, receipt)?, left_out))
     };
     // What takes long does not hold up others.
     let taken = if large { tokio::task::block_in_place(work) } else { work() };
     let (arrived, left_out) = match taken {
-        Err(Unusable::TooLarge(limit)) => {
+        Err(NotTaken::Unusable(Unusable::TooLarge(limit))) => {
             let why = format!("the body holds more than {limit} bytes when it is unpacked");
             return error(StatusCode::PAYLOAD_TOO_LARGE, &why);
         }
-        Err(Unusable::Busy) => return body::busy(),
-        Err(Unusable::Damaged(why)) => {
+        Err(NotTaken::Unusable(Unusable::Busy)) => return body::busy(),
+        Err(NotTaken::Unusable(Unusable::Damaged(why))) => {
             return error(StatusCode::BAD_REQUEST, &format!("the body is not packed as it says: {why}"));
         }
-        Ok(Err(Failed::Refused(why))) => return refused(&why),
-        Ok(Err(Failed::Unread(why))) => return error(StatusCode::BAD_REQUEST, &words::error(&why)),
-        Ok(Ok((Taken::Bad(arrived), _))) => return bad_lines(&arrived),
-        Ok(Ok((Taken::Lines(arrived), left_out))) => (arrived, left_out),
+        Err(NotTaken::NoStream(why)) => return without(why),
+        Err(NotTaken::Failed(Failed::Refused(why))) => return refused(&why),
+        Err(NotTaken::Failed(Failed::Unread(why))) => {
+            return error(StatusCode::BAD_REQUEST, &words::error(&why));
+        }
+        Ok((Taken::Bad(arrived), _)) => return bad_lines(&arrived),
+        Ok((Taken::Lines(arrived), left_out)) => (arrived, left_out),
     };
     let mut status = StatusCode::ACCEPTED;
     if let Some(written) = waits {

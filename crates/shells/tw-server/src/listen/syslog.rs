@@ -167,11 +167,15 @@ fn line(message: &[u8], now: i64, peer: Option<IpAddr>) -> Option<String> {
     }
     let host = || peer.map_or("-".to_string(), |peer| peer.to_string());
     if let Some((stamp, rest)) = rest.strip_prefix("1 ").and_then(|rest| rest.split_once(' ')) {
-        if stamp == "-" {
-            return Some(format!("<{priority}>1 {} {rest}", shown(now)));
-        }
-        if is_time(stamp) {
-            return Some(format!("<{priority}>1 {stamp} {rest}"));
+        let stamp = match stamp {
+            "-" => Some(shown(now)),
+            _ => is_time(stamp).then(|| stamp.to_string()),
+        };
+        if let Some(stamp) = stamp {
+            return Some(match rest.strip_prefix("- ") {
+                Some(rest) => format!("<{priority}>1 {stamp} {} {rest}", host()),
+                None => format!("<{priority}>1 {stamp} {rest}"),
+            });
         }
     }
     let (stamp, rest) = match rest.split_once(' ') {
@@ -246,6 +250,7 @@ mod tests {
                 "<165>1 2003-08-24T05:14:15.000003-07:00 h app 12 ID [a@1 k=\"v\"] m",
             ),
             ("<165>1 - h app - - - m\n", "<165>1 2026-11-19T04:05:06Z h app - - - m"),
+            ("<165>1 - - app - - - m", "<165>1 2026-11-19T04:05:06Z 10.0.0.7 app - - - m"),
             ("<34>Oct 11 22:14:15 host su[77]: failed", "<34>2026-10-11T22:14:15Z host su[77]: failed"),
             ("<34>Nov  1 22:14:15 host su: failed", "<34>2026-11-01T22:14:15Z host su: failed"),
             ("<34>Oct 11 22:14:15 su[77]: failed", "<34>2026-10-11T22:14:15Z 10.0.0.7 su[77]: failed"),
