@@ -36,6 +36,16 @@ struct Seconds {
     values: BTreeMap<Query, VecDeque<String>>,
 }
 
+impl Seconds {
+    /// Notes how many lines of a stream there are. Those that were there when it was opened came in no second of these.
+    fn count(&mut self, stream: &Arc<str>, opened: u64, end: u64) {
+        let (before, lines) = self.lines.entry(stream.clone()).or_default();
+        let new = end.saturating_sub(opened.max(*before));
+        *before = end;
+        add(lines, new);
+    }
+}
+
 /// Adds a figure, the first after those that were not there.
 fn add<T: Clone>(to: &mut VecDeque<T>, value: T) {
     if to.len() == SECONDS {
@@ -87,11 +97,7 @@ impl History {
         let mut seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
         seconds.tick += 1;
         for stream in &streams {
-            let end = stream.log.end();
-            let (before, lines) = seconds.lines.entry(stream.name.clone()).or_insert((end, VecDeque::new()));
-            let new = end.saturating_sub(*before);
-            *before = end;
-            add(lines, new);
+            seconds.count(&stream.name, stream.judge.judged_before, stream.log.end());
         }
         seconds.values.retain(|key, _| values.iter().any(|(own, _)| own == key));
         for (key, value) in values {
@@ -146,6 +152,22 @@ mod tests {
         assert_eq!(told["tick"], 700);
         let told: serde_json::Value = serde_json::from_str(&history.since(0, &Rights::All)).expect("JSON");
         assert_eq!(told["streams"][0]["lines"].as_array().map(Vec::len), Some(600));
+    }
+
+    #[test]
+    fn the_first_lines_of_a_stream_are_counted() {
+        let mut seconds = Seconds::default();
+        let [old, new] = ["old", "new"].map(std::sync::Arc::from);
+        // One was there when the server began, with 1,000 lines, the other began with its first event.
+        for (was, is) in [(1002, 40), (1002, 41), (1010, 41)] {
+            seconds.count(&old, 1000, was);
+            seconds.count(&new, 0, is);
+        }
+        assert_eq!(seconds.lines[&old].1, [2, 0, 8]);
+        assert_eq!(seconds.lines[&new].1, [40, 1, 0]);
+        // What others have written before it was opened again is nobody's second here.
+        seconds.count(&old, 5000, 5001);
+        assert_eq!(seconds.lines[&old].1, [2, 0, 8, 1]);
     }
 
     #[test]
