@@ -6,7 +6,7 @@ use crate::judge::{Assigned, Change, load_plan};
 use crate::limits::Budget;
 use crate::listen::{self, Source};
 use crate::names;
-use crate::specs::{Spec, Specs};
+use crate::specs::{Spec, Specs, Unread};
 use crate::stream::{Opening, Stream};
 use crate::tls::Tls;
 use crate::tokens::Tokens;
@@ -217,10 +217,14 @@ impl Shared {
         (self.said)(what);
     }
 
-    fn say_unread(&self, unread: &[crate::specs::Unread]) {
-        for unread in unread {
-            self.say(format!("specification {}: {}", unread.name, words::error(&unread.error)));
+    /// Says which specifications cannot be read, and gives back what was said.
+    fn say_unread(&self, unread: &[Unread], told: &[String]) -> Vec<String> {
+        let lines = unread.iter().flat_map(|unread| words::lines(&unread.error, &unread.name));
+        let now: Vec<String> = lines.map(|line| format!("specification {line}")).collect();
+        if now != told {
+            now.iter().for_each(|line| self.say(line.clone()));
         }
+        now
     }
 
     /// Looks at the folder of specifications again and again.
@@ -242,11 +246,7 @@ impl Shared {
             }
             match self.specs.reload() {
                 Ok((changed, unread)) => {
-                    let now: Vec<String> = unread.iter().map(|own| words::error(&own.error)).collect();
-                    if now != told {
-                        self.say_unread(&unread);
-                        told = now;
-                    }
+                    told = self.say_unread(&unread, &told);
                     if changed && let Err(error) = self.apply() {
                         self.say(format!("a change of specifications cannot be kept: {error}"));
                     }
@@ -363,8 +363,7 @@ impl Server {
             history: crate::history::History::default(),
             listening: Mutex::default(),
         });
-        shared.say_unread(&unread);
-        let unread: Vec<String> = unread.iter().map(|own| words::error(&own.error)).collect();
+        let unread = shared.say_unread(&unread, &[]);
         for entry in std::fs::read_dir(data.join("streams")).map_err(io(&kept()))? {
             let name = entry.map_err(io(&kept()))?.file_name();
             let Some(name) = name.to_str().filter(|name| names::check("stream", name).is_ok()) else {
