@@ -5,8 +5,10 @@
 //! nothing but `web`. Who has none of a right gets no hint whether there is such a stream.
 
 mod file;
+mod wrong;
 
 pub use file::new_token;
+pub use wrong::Wrong;
 
 use blake3::Hash;
 use std::collections::BTreeMap;

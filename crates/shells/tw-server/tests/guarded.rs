@@ -188,7 +188,9 @@ fn who_guesses_waits() {
     let good = house.token("good", "read");
     house.start(|config| config.limits.guesses = 5);
     assert_eq!(house.ask("GET", "/v1/streams", &good, "").0, 200);
-    (0..5).for_each(|number| assert_eq!(house.ask("GET", "/v1/streams", &format!("tw_{number}"), "").0, 401));
+    // The same one again and again is one guess.
+    (0..20).for_each(|_| assert_eq!(house.ask("GET", "/v1/streams", "tw_0", "").0, 401));
+    (1..5).for_each(|number| assert_eq!(house.ask("GET", "/v1/streams", &format!("tw_{number}"), "").0, 401));
     for token in ["tw_6", &good] {
         let (status, answer) = house.ask("GET", "/v1/streams", token, "");
         assert!(status == 429 && answer.contains("retry-after: "), "{answer}");

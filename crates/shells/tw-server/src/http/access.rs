@@ -3,7 +3,7 @@
 use super::answer::{Answer, asked, error, later};
 use crate::limits::{Buckets, neighbourhood};
 use crate::server::Shared;
-use crate::tokens::{Rights, Role, Tokens};
+use crate::tokens::{Rights, Role, Tokens, Wrong};
 use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -94,6 +94,7 @@ pub struct Gatekeeper {
     /// The tokens, if any are asked for.
     pub tokens: Option<Tokens>,
     guesses: Buckets<IpAddr>,
+    wrong: Wrong,
     requests: Option<Buckets<Client>>,
     rate: Option<Arc<Buckets<Client>>>,
 }
@@ -106,6 +107,7 @@ impl Gatekeeper {
         Self {
             tokens,
             guesses: Buckets::new(guesses / 60.0, guesses),
+            wrong: Wrong::default(),
             requests: limits.requests.map(second),
             rate: limits.rate.map(second).map(Arc::new),
         }
@@ -157,7 +159,10 @@ impl Gatekeeper {
         match token.and_then(|token| tokens.holder(token)) {
             Some(holder) => Ok(Rights::Of(holder)),
             None => {
-                self.guesses.take(&address, 1.0);
+                // A browser, or a program, sends the same one with each of its requests.
+                if token.is_none_or(|token| self.wrong.is_new(address, token)) {
+                    self.guesses.take(&address, 1.0);
+                }
                 Err(stranger("the token is not known"))
             }
         }
