@@ -152,6 +152,22 @@ const steps = {
     assert.match(await page.locator(".picture").innerText(), /3 states/);
   },
 
+  async "what turns the direction of text is shown, and turns nothing"() {
+    await server.put("turned", "trace { stream: turned; }\nproperty paid : G (ms < 100);\n");
+    await server.post("turned", [{ ms: 500, who: "\u202edrow\u2066 x\u2069" }]);
+    await go("#/property/turned/turned/paid");
+    await page.locator(".why .log-text").first().waitFor();
+    await page.locator(".list .row").first().waitFor();
+    const shown = await page.locator("main").innerText();
+    assert.match(shown, /\\u202edrow\\u2066 x\\u2069/);
+    for (const hash of ["#/property/turned/turned/paid", "#/violations", "#/"]) {
+      await go(hash);
+      await page.getByText("drow").first().waitFor();
+      const raw = await page.evaluate(() => /[\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent + [...document.querySelectorAll("[title]")].map((own) => own.title).join("")));
+      assert.equal(raw, false, hash);
+    }
+  },
+
   async "a lost connection is told, and taken up again"() {
     await go("#/violations");
     expectLoss = true;

@@ -33,6 +33,14 @@ export interface Attributes {
   onsubmit?: (event: SubmitEvent) => void;
 }
 
+/** What turns the direction of the text behind it, so that it reads in another order than it has. */
+const TURNING = /[\u202A-\u202E\u2066-\u2069]/g;
+
+/** A text in the order that it has: what would turn it is written as in JSON. */
+export function straight(text: string): string {
+  return text.replace(TURNING, (sign) => `\\u${sign.charCodeAt(0).toString(16)}`);
+}
+
 /** An element with attributes and children. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -43,7 +51,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (typeof value === "function") made.addEventListener(name.slice(2), value as EventListener);
     else if (typeof value === "boolean") made.toggleAttribute(name, value);
-    else if (value !== undefined) made.setAttribute(name, value);
+    else if (value !== undefined) made.setAttribute(name, name === "title" ? straight(value) : value);
   }
   append(made, ...children);
   return made;
@@ -53,7 +61,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
 export function append(to: Element, ...children: Child[]): void {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
-    to.append(child instanceof Node ? child : String(child));
+    to.append(child instanceof Node ? child : straight(String(child)));
   }
 }
 
@@ -65,7 +73,8 @@ export function fill(to: Element, ...children: Child[]): void {
 
 /** Sets a text, if it is another: an unchanged node costs no layout. */
 export function say(node: Element, text: string): void {
-  if (node.textContent !== text) node.textContent = text;
+  const shown = straight(text);
+  if (node.textContent !== shown) node.textContent = shown;
 }
 
 const SVG = "http://www.w3.org/2000/svg";

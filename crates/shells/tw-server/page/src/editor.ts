@@ -10,6 +10,7 @@ import { EditorView, keymap } from "@codemirror/view";
 import { basicSetup } from "codemirror";
 import { tags } from "@lezer/highlight";
 import type { Diagnostic } from "./api";
+import { straight } from "./dom";
 
 export interface Words {
   keywords: string[];
@@ -122,7 +123,7 @@ export function open(parent: HTMLElement, options: EditorOptions): Editor {
     // Names that the text declares.
     const own = new Set(Array.from(context.state.doc.toString().matchAll(/\b(?:property|query|let|monitor|stream|chart)\s+([A-Za-z_]\w*)/g), (found) => found[1]!));
     const all = [
-      ...known.fields.map((field) => ({ label: field.name, detail: field.about, type: "property", boost: 3 })),
+      ...known.fields.map((field) => ({ label: field.name, displayLabel: straight(field.name), detail: straight(field.about), type: "property", boost: 3 })),
       ...Array.from(own, (label) => ({ label, type: "variable", boost: 2 })),
       ...known.patterns.map((pattern) => snippetCompletion(holes(pattern.form), { label: pattern.name, detail: pattern.form, info: pattern.about, type: "function", boost: 1 })),
       ...known.operators.map((operator) => ({ label: operator.word, detail: operator.about, type: "keyword" })),

@@ -2,7 +2,7 @@
 
 import type { Property, State, Stream } from "../api";
 import { Sparkline } from "../chart";
-import { el, keyed, say } from "../dom";
+import { el, keyed, say, straight } from "../dom";
 import { bytes, count, rate, stamp } from "../format";
 import { STATES, type View, badge, due, mostUrgent, setBadge } from "../parts";
 import { to } from "../routes";
@@ -171,7 +171,7 @@ function fillRow(row: Row, own: Property, now: number): void {
   setBadge(parts.state, own.state);
   const last = own.last;
   say(parts.last, own.stopped ?? (last ? `${stamp(last.time) || `position ${count(last.position)}`} · ${last.line?.text || last.explanation}` : ""));
-  parts.last.title = own.stopped ?? last?.explanation ?? "";
+  parts.last.title = straight(own.stopped ?? last?.explanation ?? "");
   say(parts.violations, own.violations ? count(own.violations) : "");
   say(parts.pending, own.pending_count ? count(own.pending_count) : "");
   const urgent = mostUrgent(own);

@@ -2,7 +2,7 @@
 
 import { json, query } from "../api";
 import { Chart } from "../chart";
-import { append, el, fill, say } from "../dom";
+import { append, el, fill, say, straight } from "../dom";
 import { bytes, count } from "../format";
 import { type View, badge, section } from "../parts";
 import { to } from "../routes";
@@ -39,7 +39,7 @@ export function streamView(store: Store, stream: string): View {
       const asked = query({ stream, state: column.value.trim() || undefined, by: key.value.trim() || undefined });
       const { svg, note } = await json<{ svg: string; note: string }>(`/v1/model?${asked}`);
       // As a picture: what is in it is shown, never run.
-      const image = el("img", { src: `data:image/svg+xml,${encodeURIComponent(svg)}`, alt: `Model of ${stream}: ${note}` });
+      const image = el("img", { src: `data:image/svg+xml,${encodeURIComponent(straight(svg))}`, alt: `Model of ${stream}: ${note}` });
       fill(picture, el("p", { class: "quiet" }, note), el("div", { class: "scroll", tabindex: "0" }, image));
     } catch (error) {
       fill(picture, el("p", { class: "bad" }, (error as Error).message));
