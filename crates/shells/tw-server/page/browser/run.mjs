@@ -103,8 +103,6 @@ const steps = {
     const type = async (text) => {
       await editor.click();
       await page.keyboard.press("Control+A");
-      // Chromium itself styles a text that is put in place of a styled one, which the policy refuses.
-      await page.keyboard.press("Delete");
       await page.keyboard.insertText(text);
     };
     await type(SPEC.replace("ms < 100", "ms < < 100"));
@@ -132,6 +130,24 @@ const steps = {
     await go("#/specs/web");
     await page.locator(".editor .cm-content", { hasText: "absence_b" }).waitFor();
     await go("#/");
+  },
+
+  async "what is typed in place of a selection"() {
+    await go("#/specs/typed");
+    const editor = page.getByRole("textbox", { name: "Text of typed" });
+    await editor.click();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("property p : G name");
+    assert.equal(await editor.innerText(), "property p : G name");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+Shift+ArrowLeft");
+    await page.keyboard.type("(a");
+    assert.equal(await editor.innerText(), "property p : G (a)", "brackets are closed");
+    await page.keyboard.press("Control+Z");
+    await page.keyboard.press("Control+A");
+    await page.keyboard.press("Delete");
+    await go("#/");
+    await page.evaluate(() => sessionStorage.clear());
   },
 
   async "traces that fail alike, a model of the stream"() {

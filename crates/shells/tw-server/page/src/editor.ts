@@ -90,6 +90,23 @@ const look = EditorView.theme({
   ".cm-matchingBracket, .cm-nonmatchingBracket": { backgroundColor: "var(--selection)" },
 });
 
+/**
+ * Puts what is typed in place of what is selected. Chromium would style it like what it replaces, by an attribute that the page's
+ * policy refuses.
+ */
+const typedOver = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { from, to, empty } = view.state.selection.main;
+    const text = event.inputType === "insertText" ? event.data : null;
+    if (text === null || empty || view.composing || view.state.readOnly) return false;
+    const insert = () => view.state.update({ ...view.state.replaceSelection(text), userEvent: "input.type", scrollIntoView: true });
+    // Brackets are closed, quotes put around, as for everything that is typed.
+    const taken = view.state.facet(EditorView.inputHandler).some((handler) => handler(view, from, to, text, insert));
+    if (!taken) view.dispatch(insert());
+    return true;
+  },
+});
+
 /** The place of a line and column, both from 1, the column in characters; none lies outside the text. */
 function place(text: Text, line: number, column: number): number {
   const own = text.line(Math.min(Math.max(1, line), text.lines));
@@ -143,6 +160,7 @@ export function open(parent: HTMLElement, options: EditorOptions): Editor {
         StreamLanguage.define(parser),
         syntaxHighlighting(colours),
         look,
+        typedOver,
         autocompletion({ override: [complete] }),
         linter(async (view) => (await options.check(view.state.doc.toString())).map((one) => mark(view.state.doc, one)), { delay: 350 }),
         EditorView.contentAttributes.of({ "aria-label": options.label, "aria-description": "Escape, then Tab, leaves the editor" }),
