@@ -111,6 +111,11 @@ const steps = {
     await page.getByRole("button", { name: "Save" }).click();
     await page.locator(".said.bad").waitFor();
     assert.equal((await server.ask("/v1/specs/web")).text, SPEC);
+    // What was said of a text is not said of another.
+    await editor.click();
+    await page.keyboard.type(" ");
+    await page.locator(".said.bad").waitFor({ state: "detached" });
+    assert.equal(await page.locator(".said").innerText(), "");
     await type(`${SPEC}property calm : G (ms < 500);\n`);
     await page.keyboard.press("Control+S");
     await page.locator(".said.good").waitFor();

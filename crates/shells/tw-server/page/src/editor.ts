@@ -23,6 +23,8 @@ export interface EditorOptions {
   text: string;
   label: string;
   save: () => void;
+  /** The text is another now. */
+  changed: () => void;
   check: (text: string) => Promise<Diagnostic[]>;
   words: () => Promise<Words>;
 }
@@ -161,6 +163,7 @@ export function open(parent: HTMLElement, options: EditorOptions): Editor {
         syntaxHighlighting(colours),
         look,
         typedOver,
+        EditorView.updateListener.of((update) => update.docChanged && options.changed()),
         autocompletion({ override: [complete] }),
         linter(async (view) => (await options.check(view.state.doc.toString())).map((one) => mark(view.state.doc, one)), { delay: 350 }),
         EditorView.contentAttributes.of({ "aria-label": options.label, "aria-description": "Escape, then Tab, leaves the editor" }),

@@ -69,6 +69,7 @@ function editorView(store: Store, spec: string): View {
   const save = async () => {
     if (!editor) return;
     const text = editor.text();
+    said.className = "said";
     say(said, "Saving …");
     try {
       const answer = await json<{ streams: string[]; diagnostics: unknown[] }>(`/v1/specs/${encodeURIComponent(spec)}`, { method: "PUT", body: text, headers: { "content-type": "text/plain; charset=utf-8" } });
@@ -183,6 +184,13 @@ function editorView(store: Store, spec: string): View {
         const all = diagnostics(answer.diagnostics);
         showFindings(all);
         return all;
+      },
+      changed: () => {
+        // What was said of another text.
+        if (said.className !== "said") {
+          said.className = "said";
+          say(said, "");
+        }
       },
       words: () => json(`/v1/words?${query({ stream: streams.value || undefined })}`),
     });
