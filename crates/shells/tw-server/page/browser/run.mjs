@@ -173,6 +173,52 @@ const steps = {
     assert.match(await page.locator(".picture").innerText(), /3 states/);
   },
 
+  async "the past and the words are those of the stream that the text names"() {
+    // The first by name.
+    await server.post("fresh", [{ ts: 1, colour: "red" }]);
+    await go("#/");
+    await page.locator(".tile", { hasText: "fresh" }).waitFor();
+    await go("#/specs/named");
+    const editor = page.getByRole("textbox", { name: "Text of named" });
+    await editor.waitFor();
+    const chosen = page.getByLabel("Stream whose past it is tried on");
+    const is = (stream) => page.waitForFunction((stream) => document.querySelector("select").value === stream, stream);
+    const type = async (text, more) => {
+      await editor.click();
+      await page.keyboard.press("Control+A");
+      await page.keyboard.insertText(text);
+      await page.keyboard.type(more);
+    };
+    const offered = (word) => page.locator(".editor .cm-tooltip-autocomplete li", { hasText: word }).first().waitFor();
+    await is("web");
+    await type("// trace { stream: fresh; }\ntrace { time: ts; stream: visits; }\nproperty p : G ", "us");
+    await offered("user");
+    await is("visits");
+    await page.keyboard.press("Escape");
+    await type('trace { stream: "fr*, none"; }\nproperty p : G ', "co");
+    await offered("colour");
+    await is("fresh");
+    await page.keyboard.press("Escape");
+    // Somebody's choice stays until the text names others; one that is not there yet is named.
+    await chosen.selectOption("visits");
+    await page.keyboard.press("Tab");
+    await editor.click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("lour");
+    await page.keyboard.press("Escape");
+    await sleep(100);
+    assert.equal(await chosen.inputValue(), "visits");
+    await type("trace { stream: none; }\nproperty p : G ", "a;");
+    await is("none");
+    await page.getByRole("button", { name: "Try on the past" }).click();
+    await page.locator(".tried", { hasText: "That stream has no lines yet." }).waitFor();
+    await type("trace { stream: web; }\nproperty p : G ", "(ms < 100);");
+    await page.getByRole("button", { name: "Try on the past" }).click();
+    await page.locator(".tried", { hasText: "of web" }).locator(".state.violated").waitFor();
+    await go("#/");
+    await page.evaluate(() => sessionStorage.clear());
+  },
+
   async "what turns the direction of text is shown, and turns nothing"() {
     await server.put("turned", "trace { stream: turned; }\nproperty paid : G (ms < 100);\n");
     await server.post("turned", [{ ms: 500, who: "\u202edrow\u2066 x\u2069" }]);

@@ -130,15 +130,10 @@ export function open(parent: HTMLElement, options: EditorOptions): Editor {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: "open" });
   const home = document.createElement("div");
   root.replaceChildren(home);
-  let words: Promise<Words> | null = null;
   const complete = async (context: CompletionContext): Promise<CompletionResult | null> => {
     const before = context.matchBefore(/[A-Za-z_][A-Za-z0-9_.]*/);
     if (!before && !context.explicit) return null;
-    words ??= options.words().catch((error: unknown) => {
-      words = null;
-      throw error;
-    });
-    const known = await words;
+    const known = await options.words();
     // Names that the text declares.
     const own = new Set(Array.from(context.state.doc.toString().matchAll(/\b(?:property|query|let|monitor|stream|chart)\s+([A-Za-z_]\w*)/g), (found) => found[1]!));
     const all = [

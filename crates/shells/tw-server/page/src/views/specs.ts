@@ -1,7 +1,8 @@
 // Specifications: which there are, and the editor, which is loaded when one is opened.
 
+import { streamsOf, takes } from "../about";
 import { Refused, ask, diagnostics, json, query, type Diagnostic, type Property, type Violation } from "../api";
-import type { Editor } from "../editor";
+import type { Editor, Words } from "../editor";
 import { el, fill, say } from "../dom";
 import { count, counted, stamp, value } from "../format";
 import { type View, badge, logLine } from "../parts";
@@ -60,7 +61,12 @@ function editorView(store: Store, spec: string): View {
   const found = el("ol", { class: "findings", "aria-label": "Findings" });
   const said = el("p", { class: "said", role: "status" });
   const tried = el("div", { class: "tried", role: "status" });
-  const streams = el("select", { "aria-label": "Stream whose past it is tried on" });
+  const streams = el("select", { "aria-label": "Stream whose past it is tried on", onchange: () => (picked = streams.value) });
+  /** The streams that the text names, and the one that was chosen in place of them. */
+  let named: string[] | null = null;
+  let picked: string | null = null;
+  let edited = true;
+  const words = new Map<string, Promise<Words>>();
   let editor: Editor | null = null;
   let saved: string | null = null;
   let closed = false;
@@ -86,11 +92,14 @@ function editorView(store: Store, spec: string): View {
   };
   const attempt = async () => {
     if (!editor) return;
+    follow();
+    if (!streams.value) return fill(tried, el("p", { class: "quiet" }, "No stream is there yet that it is about."));
     fill(tried, el("p", { class: "quiet" }, "Reading the past …"));
     try {
-      const path = `/v1/specs/${encodeURIComponent(spec)}/try?${query({ stream: streams.value })}`;
+      const stream = streams.value;
+      const path = `/v1/specs/${encodeURIComponent(spec)}/try?${query({ stream })}`;
       const answer = await json<{ streams: Tried[] }>(path, { method: "POST", body: editor.text(), headers: { "content-type": "text/plain; charset=utf-8" } });
-      if (answer.streams[0]) showTried(answer.streams[0]);
+      if (answer.streams[0]) showTried(stream, answer.streams[0]);
       else fill(tried, el("p", { class: "quiet" }, "That stream has no lines yet."));
     } catch (error) {
       fill(tried, el("p", { class: "bad" }, (error as Error).message));
@@ -135,7 +144,7 @@ function editorView(store: Store, spec: string): View {
     fill(found, ...all.map(row));
   }
 
-  function showTried(answer: Tried): void {
+  function showTried(stream: string, answer: Tried): void {
     const part = answer.whole ? `all ${counted(answer.to - answer.from, "line")}` : counted(answer.to - answer.from, "line");
     const place = (one: Violation) => el("div", {}, el("span", { class: "quiet" }, `first at position ${count(one.position)}${one.time === null ? "" : `, ${stamp(one.time)}`}`), " ", one.line ? logLine(one.line) : null);
     const row = (own: Tried["properties"][number]) => {
@@ -153,7 +162,7 @@ function editorView(store: Store, spec: string): View {
     const head = ["State", "Property", "Violations", "The first"].map((name, index) => el("th", { scope: "col", class: index === 2 ? "number" : undefined }, name));
     fill(
       tried,
-      el("h2", {}, `On ${part} of ${streams.value}`),
+      el("h2", {}, `On ${part} of ${stream}`),
       answer.stopped ? el("p", { class: "bad" }, answer.stopped) : null,
       el("table", { class: "plain" }, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...answer.properties.map(row))),
     );
@@ -186,14 +195,27 @@ function editorView(store: Store, spec: string): View {
         return all;
       },
       changed: () => {
+        edited = true;
         // What was said of another text.
         if (said.className !== "said") {
           said.className = "said";
           say(said, "");
         }
+        store.changed();
       },
-      words: () => json(`/v1/words?${query({ stream: streams.value || undefined })}`),
+      words: () => {
+        follow();
+        const stream = streams.value;
+        let known = words.get(stream);
+        if (!known) {
+          known = json<Words>(`/v1/words?${query({ stream: stream || undefined })}`);
+          words.set(stream, known);
+          known.catch(() => words.delete(stream));
+        }
+        return known;
+      },
     });
+    follow();
   };
   load().catch((error: Error) => say(said, error.message));
   const warn = (event: BeforeUnloadEvent) => {
@@ -201,13 +223,22 @@ function editorView(store: Store, spec: string): View {
   };
   addEventListener("beforeunload", warn);
 
-  function update(): void {
-    const names = store.streams.map((own) => own.stream);
-    if (names.join("\n") !== Array.from(streams.options, (own) => own.value).join("\n")) {
-      const before = streams.value;
-      fill(streams, ...names.map((name) => el("option", { value: name }, name)));
-      if (names.includes(before)) streams.value = before;
+  /** Goes to the stream that the text names; one that somebody chose stays until the text names others. */
+  function follow(): void {
+    if (editor && edited) {
+      const now = streamsOf(editor.text());
+      if (String(now) !== String(named)) [named, picked] = [now, null];
+      edited = false;
     }
+    const there = store.streams.map((own) => own.stream);
+    const coming = (named ?? []).filter((name) => !name.includes("*") && !there.includes(name));
+    const names = [...there, ...coming];
+    const before = streams.value;
+    if (names.join("\n") !== Array.from(streams.options, (own) => own.value).join("\n")) {
+      fill(streams, ...names.map((name) => el("option", { value: name }, name)));
+    }
+    const fits = (name: string) => names.includes(name) && (name === picked || !named || named.some((own) => takes(own, name)));
+    streams.value = [picked, before, ...names].find((name) => name && fits(name)) ?? "";
     streams.disabled = names.length === 0;
   }
 
@@ -218,5 +249,5 @@ function editorView(store: Store, spec: string): View {
     removeEventListener("beforeunload", warn);
     editor?.close();
   };
-  return { node, title: spec, update, close };
+  return { node, title: spec, update: follow, close };
 }
