@@ -1,6 +1,6 @@
 // The page in a real browser, against the real server. One step after the other; the first that fails ends it.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -257,6 +257,7 @@ const steps = {
   async "a server that asks for a token"() {
     const guarded = new Server(program);
     const token = guarded.token("page", "read,write,administer");
+    const blind = guarded.token("blind", "write");
     await guarded.start();
     try {
       assert.equal((await guarded.ask("/v1/properties")).status, 401);
@@ -268,18 +269,44 @@ const steps = {
       fresh.on("request", (request) => addresses.push(request.url()));
       await fresh.goto(guarded.url);
       const field = fresh.getByLabel("This server asks for a token");
-      await field.fill("tw_wrong");
-      await fresh.getByRole("button", { name: "Go on" }).click();
-      // A wrong one is asked for again.
-      await field.waitFor();
-      await fresh.waitForFunction(() => document.querySelector("#token")?.value === "");
-      await field.fill(token);
-      await fresh.getByRole("button", { name: "Go on" }).click();
+      const shown = async (token) => {
+        assert.ok(addresses.every((address) => !address.includes("tw_")), "no address has a token");
+        addresses.length = 0;
+        await field.fill(token);
+        await fresh.getByRole("button", { name: "Go on" }).click();
+      };
+      const said = (text) => fresh.locator("dialog", { hasText: text }).waitFor();
+      // Wrong ones are asked for again, with the reason; each is shown to the server once.
+      for (const wrong of ["tw_wrong", "tw_wronger", "tw_wrongest"]) {
+        await shown(wrong);
+        await said("The token is not known.");
+        await fresh.waitForFunction(() => document.querySelector("#token")?.value === "");
+        await sleep(wrong === "tw_wrongest" ? 2500 : 0);
+        assert.equal(addresses.length, 1, addresses.join());
+      }
+      // One that is good for something else is asked for again, too, now or when somebody wants to.
+      await shown(blind);
+      await said("The token has not the right to read this.");
+      assert.equal(addresses.length, 1, addresses.join());
+      await fresh.keyboard.press("Escape");
+      await fresh.getByRole("alert").getByText("has not the right to read this").waitFor();
+      await sleep(2500);
+      assert.equal(addresses.length, 1, addresses.join());
+      await fresh.getByRole("button", { name: "Another token" }).click();
+      await shown(token);
       await fresh.locator('.status[data-state="live"]').waitFor();
       await fresh.getByText("calm").first().waitFor();
       await guarded.ask("/v1/streams/own/events", { method: "POST", headers, body: '{"ms": 500}' });
       await fresh.locator(".state.violated").first().waitFor();
+      // One that is taken out is told, and not shown again.
       assert.ok(addresses.every((address) => !address.includes("tw_")), "no address has a token");
+      writeFileSync(guarded.more[1], "# none\n");
+      await said("The token is not known.");
+      await sleep(200);
+      addresses.length = 0;
+      await sleep(2500);
+      assert.equal(addresses.length, 0, addresses.join());
+      await field.waitFor();
       await fresh.close();
     } finally {
       await guarded.end();

@@ -101,8 +101,15 @@ export class Refused extends Error {
     readonly status: number,
     message: string,
     readonly diagnostics: Diagnostic[] = [],
+    /** Seconds after which the server wants to be asked again. */
+    readonly after = 0,
   ) {
     super(message);
+  }
+
+  /** Whether it is the token that does not do: asking again is no use, and counted as a guess. */
+  get denied(): boolean {
+    return this.status === 401 || this.status === 403;
   }
 }
 
@@ -114,9 +121,9 @@ export const token = {
   set: (value: string) => (value ? sessionStorage.setItem(TOKEN, value) : sessionStorage.removeItem(TOKEN)),
 };
 
-/** Told when the server wants a token. */
-let wanted: () => void = () => {};
-export const onTokenWanted = (tell: () => void) => {
+/** Told when the server wants a token, and what it says of the one that it got. */
+let wanted: (why: string) => void = () => {};
+export const onTokenWanted = (tell: (why: string) => void) => {
   wanted = tell;
 };
 
@@ -127,15 +134,26 @@ export async function ask(path: string, request: RequestInit = {}): Promise<Resp
   if (own) headers.set("authorization", `Bearer ${own}`);
   const answer = await fetch(path, { ...request, headers, cache: "no-store", credentials: "same-origin", referrerPolicy: "no-referrer" });
   if (answer.ok) return answer;
-  if (answer.status === 401) wanted();
-  const said = await answer.text();
-  try {
-    const found = JSON.parse(said) as { error?: string; diagnostics?: unknown[] };
-    throw new Refused(answer.status, found.error ?? `the server answered ${answer.status}`, diagnostics(found.diagnostics));
-  } catch (error) {
-    if (error instanceof Refused) throw error;
-    throw new Refused(answer.status, `the server answered ${answer.status}`);
+  const refused = await refusal(answer);
+  // What was asked with an earlier token says nothing of this one.
+  if (answer.status === 401 && own === token.get()) {
+    token.set("");
+    wanted(own ? refused.message : "");
   }
+  throw refused;
+}
+
+/** What an answer says that is not what was asked for. */
+async function refusal(answer: Response): Promise<Refused> {
+  const after = Number(answer.headers.get("retry-after")) || 0;
+  const said = await answer.text();
+  let found: { error?: string; diagnostics?: unknown[] } = {};
+  try {
+    found = JSON.parse(said) as typeof found;
+  } catch {
+    // Something between the server and this page answered.
+  }
+  return new Refused(answer.status, found.error ?? `the server answered ${answer.status}`, diagnostics(found.diagnostics), after);
 }
 
 /** The same, for JSON. */

@@ -3,7 +3,8 @@
 
 import { Refused, ask, type Violation } from "./api";
 
-export type Connection = { state: "connecting" | "live" | "lost"; retryAt: number };
+/** A feed that has ended tells nothing more; another begins in its place. */
+export type Connection = { state: "connecting" | "live" | "lost" | "ended"; retryAt: number };
 
 export interface Told {
   violation?: Violation;
@@ -19,6 +20,7 @@ const LONGEST_RETRY = 10_000;
 export class Feed {
   connection: Connection = { state: "connecting", retryAt: 0 };
   private stopped = false;
+  private abort = new AbortController();
   private wait = FIRST_RETRY;
   private wake: () => void = () => {};
 
@@ -28,6 +30,8 @@ export class Feed {
     private readonly tell: (told: Told[]) => void,
     private readonly changed: () => void,
     private readonly again: () => Promise<void>,
+    /** The server lets this page in no more. */
+    private readonly denied: (why: Refused) => void,
   ) {
     void this.run();
     globalThis.addEventListener("online", () => this.now());
@@ -41,6 +45,8 @@ export class Feed {
 
   stop(): void {
     this.stopped = true;
+    this.connection = { state: "ended", retryAt: 0 };
+    this.abort.abort();
     this.wake();
   }
 
@@ -56,8 +62,12 @@ export class Feed {
         if (lost) await this.again();
         await this.listen();
       } catch (error) {
-        // What is not a lost connection is told where it was asked.
-        if (error instanceof Refused && error.status === 401) this.wait = LONGEST_RETRY;
+        if (this.stopped) return;
+        if (error instanceof Refused && error.denied) {
+          this.stop();
+          this.denied(error);
+          return;
+        }
       }
       if (this.stopped) return;
       lost = true;
@@ -74,7 +84,7 @@ export class Feed {
   }
 
   private async listen(): Promise<void> {
-    const abort = new AbortController();
+    const abort = (this.abort = new AbortController());
     let timer = setTimeout(() => abort.abort(), SILENCE);
     try {
       const answer = await ask(`/v1/feed?since=${this.next}`, { signal: abort.signal, headers: { accept: "text/event-stream" } });

@@ -1,6 +1,6 @@
 // The page: a head, one view at a time, and what is told while it is open.
 
-import { onTokenWanted, token } from "./api";
+import { Refused, onTokenWanted, token } from "./api";
 import { append, el, fill, say } from "./dom";
 import { count } from "./format";
 import type { View } from "./parts";
@@ -13,13 +13,14 @@ import { specsView } from "./views/specs";
 import { streamView } from "./views/stream";
 import { violationsView } from "./views/violations";
 
-const store = new Store(draw);
+const store = new Store(draw, (why) => why.status === 403 && token.get() && askToken(why.message));
 let view: View | null = null;
 
 const main = el("main", { id: "main", tabindex: "-1" });
 const banner = el("div", { class: "banner", role: "alert", hidden: true });
 const bannerText = el("span", {});
-append(banner, bannerText, " ", el("button", { type: "button", onclick: () => (store.feed ? store.feed.now() : void begin()) }, "Try now"));
+const bannerButton = el("button", { type: "button", onclick: () => act() }, "Try now");
+append(banner, bannerText, " ", bannerButton);
 const status = el("span", { class: "status", role: "status" });
 const links: [Place["at"][], HTMLAnchorElement][] = [
   [["overview", "property", "stream"], el("a", { href: to.overview }, "Overview")],
@@ -76,57 +77,107 @@ function draw(): void {
 }
 
 function connection(): void {
-  if (!store.feed) {
-    banner.hidden = store.error === null;
-    say(bannerText, `The server does not answer (${store.error ?? ""}), retrying.`);
-    return;
-  }
-  const { state, retryAt } = store.feed.connection;
+  const { denied, error, feed } = store;
+  const state = denied ? "lost" : (feed?.connection.state ?? "connecting");
   status.dataset["state"] = state;
   say(status, state === "live" ? "live" : state === "lost" ? "not connected" : "connecting");
-  banner.hidden = state !== "lost";
-  if (state === "lost") {
-    const left = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
+  banner.hidden = denied === null && (feed ? state !== "lost" : error === null);
+  say(bannerButton, !guarded() ? "Try now" : asked ? "Another token" : "Enter a token");
+  if (denied) {
+    say(bannerText, denied.status === 401 && !asked ? "This server asks for a token." : `The server does not let this page in: ${asked || denied.message}.`);
+  } else if (!feed) {
+    say(bannerText, error instanceof Refused ? `The server says: ${error.message}. Retrying.` : `The server does not answer (${error?.message ?? ""}), retrying.`);
+  } else if (state === "lost") {
+    const left = Math.max(0, Math.ceil((feed.connection.retryAt - Date.now()) / 1000));
     say(bannerText, left > 0 ? `Connection lost, retrying in ${left} s. What is shown may be old.` : "Connection lost, retrying. What is shown may be old.");
   }
 }
 
-/** Asks for a token, which is kept as long as this tab. */
-function askToken(): void {
-  if (document.querySelector("dialog")) return;
-  const field = el("input", { type: "password", id: "token", name: "token", autocomplete: "current-password" });
-  const dialog = el(
-    "dialog",
-    { "aria-label": "Token" },
-    el(
-      "form",
-      {
-        onsubmit: (event) => {
-          event.preventDefault();
-          token.set(field.value.trim());
-          dialog.close();
-          dialog.remove();
-          void begin();
-        },
-      },
-      el("label", { for: "token" }, "This server asks for a token. It is kept until this tab is closed."),
-      field,
-      el("button", { type: "submit", class: "first" }, "Go on"),
-    ),
-  );
+/** Whether another token would help. */
+function guarded(): boolean {
+  return store.denied !== null && (store.denied.status === 401 || token.get() !== null);
+}
+
+/** What the banner's button does. */
+function act(): void {
+  if (guarded()) openDialog();
+  else if (store.feed && !store.denied) store.feed.now();
+  else void begin();
+}
+
+/** What the server said of the latest token, if there was one. */
+let asked = "";
+/** A token was entered, and nothing was read with it yet. */
+let entered = false;
+const tokenField = el("input", { type: "password", id: "token", name: "token", autocomplete: "current-password" });
+const tokenSaid = el("p", { class: "bad", role: "alert" });
+const tokenForm = el(
+  "form",
+  {
+    onsubmit: (event) => {
+      event.preventDefault();
+      if (!tokenField.value.trim()) return;
+      token.set(tokenField.value.trim());
+      entered = true;
+      asked = "";
+      say(tokenSaid, "");
+      void begin();
+    },
+  },
+  el("label", { for: "token" }, "This server asks for a token. It is kept until this tab is closed."),
+  tokenField,
+  tokenSaid,
+  el("button", { type: "submit", class: "first" }, "Go on"),
+  el("button", { type: "button", onclick: () => dialog.close() }, "Not now"),
+);
+const dialog = el("dialog", { "aria-label": "Token" }, tokenForm);
+dialog.addEventListener("close", () => dialog.remove());
+
+function openDialog(): void {
+  if (dialog.open) return;
   document.body.append(dialog);
   dialog.showModal();
 }
 
+/** Asks for a token, once for each reason: who does not want to give one now is not asked again and again. */
+let told = false;
+function askToken(why: string): void {
+  if (why) {
+    asked = why;
+    tokenField.value = "";
+    say(tokenSaid, sentence(why));
+  }
+  if (why || !told) openDialog();
+  told = true;
+  store.changed();
+}
+
+const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+/** Seconds between attempts, and at most. */
+const [RETRY, LONGEST_RETRY] = [2, 60];
 let waiting = 0;
+let attempts = 0;
 async function begin(): Promise<void> {
   clearTimeout(waiting);
+  const own = (attempts += 1);
   try {
     await store.start();
-  } catch {
-    // The server may not be there yet.
-    waiting = setTimeout(() => void begin(), 2000) as unknown as number;
+  } catch (error) {
+    if (own !== attempts || (error instanceof Refused && error.denied)) return;
+    // The server may not be there yet, or wants to be left alone for a while.
+    const wait = error instanceof Refused ? Math.min(LONGEST_RETRY, Math.max(RETRY, error.after)) : RETRY;
+    if (dialog.open) say(tokenSaid, sentence((error as Error).message));
+    waiting = setTimeout(() => void begin(), wait * 1000) as unknown as number;
+    return;
   }
+  if (own !== attempts || !entered) return;
+  entered = false;
+  dialog.close();
+  // What the view asked for with another token, or none, is asked for again.
+  view?.close?.();
+  view = null;
+  go(true);
 }
 
 const button = theme.button();

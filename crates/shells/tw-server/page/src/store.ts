@@ -1,7 +1,7 @@
 // What the page knows: streams, properties, the latest violations. Whatever comes is noted at once and shown with the next
 // frame, however much comes in between.
 
-import { json, violations, type History, type Property, type Stream, type Violation } from "./api";
+import { Refused, json, violations, type History, type Property, type Stream, type Violation } from "./api";
 import { Feed, type Told } from "./feed";
 
 /** Violations kept here; older ones are the server's to know. */
@@ -27,7 +27,9 @@ export class Store {
   /** All that were ever found. */
   end = 0;
   loaded = false;
-  error: string | null = null;
+  error: Error | null = null;
+  /** Why the server does not let this page in: nothing is asked until there is another token. */
+  denied: Refused | null = null;
   feed: Feed | null = null;
 
   private tick = 0;
@@ -35,23 +37,56 @@ export class Store {
   private frame = 0;
   private soon = 0;
   private asking = false;
+  private starts = 0;
 
-  /** `draw` is called once per frame in which something changed. */
-  constructor(private readonly draw: () => void) {}
+  /** `draw` is called once per frame in which something changed, `refused` when the server lets this page in no more. */
+  constructor(
+    private readonly draw: () => void,
+    private readonly refused: (why: Refused) => void,
+  ) {}
 
   async start(): Promise<void> {
-    await this.refresh();
-    await this.past();
     this.feed?.stop();
-    this.feed = new Feed(this.end, (told) => this.take(told), () => this.changed(), () => this.reconnected());
+    this.feed = null;
+    [this.denied, this.error] = [null, null];
+    const own = (this.starts += 1);
+    try {
+      // One request tells whether the token is good; more would be as many guesses.
+      await json("/v1/streams");
+      await this.refresh();
+      await this.past();
+    } catch (error) {
+      if (own === this.starts) this.failed(error as Error);
+      throw error;
+    }
+    if (own !== this.starts) return;
+    const feed = new Feed(
+      this.end,
+      (told) => this.take(told),
+      () => this.changed(),
+      () => this.reconnected(),
+      (why) => this.failed(why),
+    );
+    this.feed = feed;
     this.loaded = true;
     this.changed();
     const poll = async () => {
       // A page that nobody sees asks less.
-      if (this.feed?.connection.state === "live" && !document.hidden) await this.refresh().catch(() => {});
-      setTimeout(poll, POLL);
+      if (feed.connection.state === "live" && !document.hidden) await this.refresh().catch(() => {});
+      if (feed.connection.state !== "ended") setTimeout(poll, POLL);
     };
     setTimeout(poll, POLL);
+  }
+
+  /** What was asked was not answered. */
+  private failed(error: Error): void {
+    this.error = error;
+    if (error instanceof Refused && error.denied && !this.denied) {
+      this.denied = error;
+      this.feed?.stop();
+      this.refused(error);
+    }
+    this.changed();
   }
 
   /** Draws with the next frame. */
@@ -97,8 +132,7 @@ export class Store {
       this.error = null;
       this.changed();
     } catch (error) {
-      this.error = (error as Error).message;
-      this.changed();
+      this.failed(error as Error);
       throw error;
     } finally {
       this.asking = false;
