@@ -54,10 +54,15 @@ fn compile(out: &Path, library: &Path) {
     }
 }
 
-/// `enum { CALL_open, … };`
+/// `enum { CALL_open, … };`, and which of them are about memory.
 fn constants(lines: &[Line<'_>]) -> String {
     let names: Vec<String> = lines.iter().map(|line| format!("    CALL_{}", line.names[0])).collect();
-    format!("enum {{\n{}\n}};\n", names.join(",\n"))
+    let memory: Vec<&str> = lines.iter().map(|line| if line.in_memory() { "1" } else { "0" }).collect();
+    format!(
+        "enum {{\n{}\n}};\nstatic const unsigned char in_memory[] = {{{}}};\n",
+        names.join(",\n"),
+        memory.join(", ")
+    )
 }
 
 /// What is passed on takes a register each, whatever its type, and so do results: one form fits all.

@@ -288,6 +288,12 @@ static void begun(void) {
         write_record(CALL_fork, TW_HAS_RESULT, NOW, 0, 0, 0, NULL);
 }
 
+/* Whose a call of a vfork child is: descriptors and processes are its own, memory is its parent's, where what it allocates stays when it is
+ * gone. */
+static uint64_t process_of(unsigned call) {
+    return call < sizeof in_memory && in_memory[call] ? 0 : (uint64_t)syscall(SYS_getpid);
+}
+
 static __attribute__((noinline)) void write_record(unsigned call, unsigned flags, uint64_t ticket, int64_t result, int error, unsigned count,
                                                    const struct argument *arguments) {
     struct me *self = &me;
@@ -335,7 +341,7 @@ again:
     if (ticket == NOW) place->ticket = ticket = take_ticket();
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    uint64_t pid = UNLIKELY(self->vforked) ? (uint64_t)syscall(SYS_getpid) : 0;
+    uint64_t pid = UNLIKELY(self->vforked) ? process_of(call) : 0;
     uint64_t *ring = place->ring;
 #define WORD(i) ring[(at + (i)) % TW_RING_WORDS]
     WORD(0) = words << 32 | (uint64_t)flags << 24 | (uint64_t)count << 16 | call;
@@ -1038,7 +1044,8 @@ PUBLIC int fork(void) {
 
 #if defined(__x86_64__)
 /* A child of vfork runs in its parent's memory and returns through the same frame, so no frame of ours may be there: the return address is
- * kept in a register over the system call, as libc does it. The child's events bear its own process number; its parent waits. */
+ * kept in a register over the system call, as libc does it. Of the child's events those bear its own process number that are not about
+ * memory; its parent waits. */
 __attribute__((used)) static void before_vfork(void) {
     me.vforked++;
 }

@@ -42,6 +42,18 @@ struct Line<'t> {
     arguments: Vec<(Kind, &'t str)>,
 }
 
+/// What stands for something in memory: a child of `vfork` shares it with its parent.
+const IN_MEMORY: &[&str] =
+    &["block", "old", "stream", "directory", "lock", "condition", "semaphore", "handle"];
+
+impl Line<'_> {
+    /// Whether it is about something in memory, not about a descriptor or a process.
+    fn in_memory(&self) -> bool {
+        let mut names = self.arguments.iter().map(|(_, name)| *name).chain([self.result_name]);
+        names.any(|name| IN_MEMORY.contains(&name))
+    }
+}
+
 fn lines(table: &str) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     for text in table.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {

@@ -129,6 +129,11 @@ pub const MORE: &[(&str, &str, &str)] = &[
         "not connected",
         "int main() { char c; int s = socket(AF_INET, SOCK_STREAM, 0); recv(s, &c, 1, 0); close(s); return 0; }",
     ),
+    (
+        "VforkChildDoesMore",
+        "does more than execute",
+        "int main() { if (!vfork()) { pthread_mutex_lock(&a); pthread_mutex_unlock(&a); _exit(0); } wait(0); return 0; }",
+    ),
     ("WaitForNobody", "does not have", "int main() { wait(0); return 0; }"),
     ("ExecFailed", "cannot execute", "int main() { execl(\"/etc/passwd\", \"x\", (char *)0); return 0; }"),
     ("ShellCommand", "the shell", "int main() { return system(\"exit 0\"); }"),

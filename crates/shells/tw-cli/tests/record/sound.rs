@@ -111,6 +111,14 @@ int main() { int s, c; struct rusage u; siginfo_t i; if (!fork()) _exit(0); wait
   struct timespec l; clock_gettime(CLOCK_REALTIME, &l); l.tv_sec += 5; pthread_create(&t, 0, run, 0); pthread_timedjoin_np(t, 0, &l); return 0; }",
     ),
     (
+        "vfork-memory",
+        &[],
+        "// What a child of vfork allocates is its parent's: freed by the one, allocated by the other. What it closes is its own.
+int main() { int f = open(\"/dev/null\", O_RDONLY); char *volatile p = malloc(100); free(p); FILE *volatile s = fopen(\"/dev/null\", \"r\"); pthread_mutex_lock(&b);
+  if (!vfork()) { p = malloc(100); fclose(s); pthread_mutex_unlock(&b); close(f); _exit(0); }
+  wait(0); free(p); s = fopen(\"/dev/null\", \"r\"); fclose(s); pthread_mutex_lock(&b); pthread_mutex_unlock(&b); close(f); return 0; }",
+    ),
+    (
         "fortified",
         &["-O1", "-D_FORTIFY_SOURCE=2"],
         "// Calls that a fortified build makes in their place.
