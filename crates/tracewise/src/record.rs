@@ -104,6 +104,10 @@ impl Recording {
             if let Some(status) = ended
                 && (!self.all || !self.recorder.running())
             {
+                // What they wrote last, before they ended, may name processes that go on.
+                if self.recorder.drain_all(&mut lines) {
+                    continue;
+                }
                 break status;
             }
             idle += 1;

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <time.h>
 #include "ring.h"
@@ -1028,8 +1029,7 @@ PUBLIC int pthread_cond_clockwait(pthread_cond_t *condition, pthread_mutex_t *lo
 
 /* -- processes -------------------------------------------------------------------------------------------------------------------------- */
 
-PUBLIC int fork(void) {
-    REAL("fork", -1)
+static int forks(function real) {
     int was_on = on();
     uint64_t ticket = was_on ? take_ticket() : 0;
     int result = (int)real(0, 0, 0, 0, 0, 0), error = errno;
@@ -1040,6 +1040,63 @@ PUBLIC int fork(void) {
         write_record(CALL_fork, TW_HAS_RESULT | (result < 0 ? TW_HAS_ERRNO : 0), ticket, result, result < 0 ? error : 0, 0, NULL);
     errno = error;
     return result;
+}
+PUBLIC int fork(void) {
+    REAL("fork", -1)
+    return forks(real);
+}
+PUBLIC int _Fork(void) {
+    REAL("_Fork", -1)
+    return forks(real);
+}
+
+/* Within libc these fork unseen, and a parent that ends at once says nothing of its child: so they are made of the calls that they are made of
+ * there. What they do beside forking is libc's own affair, and not told. */
+PUBLIC int daemon(int keeps_folder, int keeps_streams) {
+    int child = fork();
+    if (child < 0) return -1;
+    if (child > 0) _exit(0);
+    if (syscall(SYS_setsid) < 0) return -1;
+    if (!keeps_folder) syscall(SYS_chdir, "/");
+    if (keeps_streams) return 0;
+    int nowhere = (int)syscall(SYS_openat, -100 /* AT_FDCWD */, "/dev/null", 2 /* O_RDWR */, 0);
+    if (nowhere < 0) return -1;
+    struct stat data;
+    if (syscall(SYS_newfstatat, nowhere, "", &data, 0x1000 /* AT_EMPTY_PATH */) != 0 || !S_ISCHR(data.st_mode) ||
+        data.st_rdev != makedev(1, 3)) {
+        syscall(SYS_close, nowhere);
+        errno = ENODEV;
+        return -1;
+    }
+    for (int stream = 0; stream <= 2; stream++)
+        if (stream != nowhere) syscall(SYS_dup3, nowhere, stream, 0);
+    if (nowhere > 2) syscall(SYS_close, nowhere);
+    return 0;
+}
+
+PUBLIC int forkpty(int *master, char *name, const void *terminal, const void *size) {
+    REAL("openpty", -1)
+    static function log_in;
+    if (!log_in) log_in = find("login_tty");
+    int ours, theirs;
+    if (!log_in) {
+        errno = ENOSYS;
+        return -1;
+    }
+    if ((int)real((long)&ours, (long)&theirs, (long)name, (long)terminal, (long)size, 0) < 0) return -1;
+    int child = fork(), error = errno;
+    if (child == 0) {
+        syscall(SYS_close, ours);
+        if ((int)log_in(theirs, 0, 0, 0, 0, 0) < 0) syscall(SYS_exit_group, 1);
+        return 0;
+    }
+    syscall(SYS_close, theirs);
+    if (child < 0)
+        syscall(SYS_close, ours);
+    else
+        *master = ours;
+    errno = error;
+    return child;
 }
 
 #if defined(__x86_64__)

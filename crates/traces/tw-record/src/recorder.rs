@@ -22,12 +22,16 @@ const EXECVE: u16 = number("execve");
 const EXEC_FAILED: u16 = number("exec_failed");
 const EXIT: u16 = number("exit");
 const SPAWN: u16 = number("posix_spawn");
+const FORK: u16 = number("fork");
+const VFORK: u16 = number("vfork");
 /// How often it is asked whether processes live.
 const ASK: Duration = Duration::from_millis(50);
 
 /// What is known of a process.
 #[derive(Debug, Default)]
 struct Process {
+    /// It has events of its own; others are known by what their parents said.
+    begun: bool,
     /// What it executes, between the call and the start of that program.
     executes: Option<String>,
     /// What it was made for by `posix_spawn`, until that begins.
@@ -63,7 +67,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Whether the trace has every event of every process up to its end.
+    /// Whether the trace has every event of every process up to its end, or up to where the recording ended.
     pub fn whole(&self) -> bool {
         self.processes > 0 && self.lost + self.unfinished == 0 && self.unrecorded.is_empty()
     }
@@ -164,6 +168,7 @@ impl Recorder {
             }
             let mut merge = std::mem::take(&mut self.merge);
             let came = slot.drain(&mut words, &mut |record| {
+                self.announced(record);
                 merge.take(record, &mut |record| self.emit(record, to));
             });
             self.merge = merge;
@@ -188,6 +193,24 @@ impl Recorder {
             self.merge = merge;
         }
         any
+    }
+
+    /// A child is known when its parent says that it is there, not when it says something itself: that may be long after its
+    /// parent has ended. And at once, not in the order of all events, where it may have to wait for others.
+    fn announced(&mut self, record: Record<'_>) {
+        let child = match record.call() {
+            FORK | VFORK => u32::try_from(record.result()).ok(),
+            SPAWN if record.result() == 0 => record.argument(1).map(|child| child as u32),
+            _ => None,
+        };
+        // Numbers of another namespace name nobody here.
+        let Some(child) = child.filter(|child| *child > 0 && !record.foreign) else { return };
+        let process = self.processes.entry(child).or_default();
+        if process.over {
+            // The number was another process's before.
+            self.summary.processes += u64::from(process.begun);
+            *process = Process::default();
+        }
     }
 
     fn over(&mut self, pid: u32) {
@@ -220,11 +243,12 @@ impl Recorder {
         }
         let process = self.processes.entry(pid).or_default();
         process.foreign |= record.foreign;
+        process.begun = true;
         if call == START {
             process.spawned = None;
             // A process of a number that was there before is another one, unless it executes a program.
             if process.executes.take().is_none() && process.over {
-                *process = Process::default();
+                *process = Process { begun: true, ..Process::default() };
                 self.summary.processes += 1;
             }
         } else if call == EXECVE {
@@ -236,27 +260,34 @@ impl Recorder {
         }
     }
 
-    /// Whether processes that were recorded are still running.
+    /// Whether processes that were recorded, or that those have made, are still running. What the last of them wrote before it
+    /// ended may name another one: that nobody runs is sure where [`drain_all`](Self::drain_all) brings nothing more.
     pub fn running(&self) -> bool {
         self.processes.iter().any(|(pid, process)| !process.over && !process.foreign && alive(*pid))
+    }
+
+    /// As [`drain`](Self::drain), of threads that have come just now, too.
+    pub fn drain_all(&mut self, to: &mut Vec<u8>) -> bool {
+        self.look = true;
+        self.drain(to)
     }
 
     /// The process `pid` has ended so: nothing more is recorded. Writes what was left, how the process ended, and an event
     /// `recorded` that says how the recording went.
     pub fn finish(mut self, pid: u32, status: ExitStatus, to: &mut Vec<u8>) -> Summary {
-        let others: Vec<u32> = self
+        // What the process wrote last may name others.
+        while self.drain_all(to) {}
+        let others = self
             .processes
             .iter()
-            .filter(|(own, process)| **own != pid && !process.over && !process.foreign)
-            .map(|(own, _)| *own)
-            .collect();
-        self.summary.running = others.into_iter().filter(|own| alive(*own)).count() as u64;
+            .filter(|(own, process)| **own != pid && !process.over && !process.foreign && alive(**own));
+        let running: Vec<u32> = others.map(|(own, _)| *own).collect();
+        self.summary.running = running.len() as u64;
         self.shared.close();
         // What threads of others are writing just now is short; what was begun long ago never comes.
         let until = Instant::now() + Duration::from_millis(if self.summary.running > 0 { 20 } else { 0 });
         loop {
-            self.look = true;
-            if !self.drain(to) && Instant::now() >= until {
+            if !self.drain_all(to) && Instant::now() >= until {
                 break;
             }
         }
@@ -265,7 +296,7 @@ impl Recorder {
         merge.finish(self.shared.tickets());
         let threads = self.used.iter().map(|index| self.shared.slot(*index));
         self.summary.threads += threads.filter(|slot| slot.state() != FREE && !slot.nested()).count() as u64;
-        let begun = self.processes.values().filter(|process| process.spawned.is_none());
+        let begun = self.processes.values().filter(|process| process.begun && process.spawned.is_none());
         self.summary.processes += begun.count() as u64;
         (self.summary.unfinished, self.summary.late, self.summary.lost) =
             (merge.missing, merge.late, self.shared.lost());
@@ -273,8 +304,10 @@ impl Recorder {
             if let Some(program) = process.executes.as_ref().or(process.spawned.as_ref()) {
                 self.summary.unrecorded.push(program.clone());
             }
-            let quiet = !process.exits && process.executes.is_none() && process.spawned.is_none();
-            self.summary.killed += u64::from(quiet && !process.foreign && (*own == pid || !alive(*own)));
+            let quiet =
+                process.begun && !process.exits && process.executes.is_none() && process.spawned.is_none();
+            let ended = *own == pid || !running.contains(own) && !alive(*own);
+            self.summary.killed += u64::from(quiet && !process.foreign && ended);
         }
         self.say_the_end(pid, status, to);
         self.summary

@@ -37,7 +37,14 @@ fn compile_with(directory: &Path, name: &str, options: &[&str], text: &str) -> P
     let (source, program) = (directory.join(format!("{name}.c")), directory.join(name));
     std::fs::write(&source, format!("{HEAD}{text}")).unwrap();
     let mut gcc = Command::new("gcc");
-    let done = gcc.arg("-w").args(options).arg("-o").arg(&program).arg(&source).arg("-lpthread").status();
+    let done = gcc
+        .arg("-w")
+        .args(options)
+        .arg("-o")
+        .arg(&program)
+        .arg(&source)
+        .args(["-lpthread", "-lutil"])
+        .status();
     assert!(done.expect("gcc runs").success(), "{name} does not compile");
     program
 }

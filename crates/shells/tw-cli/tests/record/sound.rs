@@ -352,3 +352,44 @@ fn what_runs_unseen_is_named() {
     assert_eq!(run.stdout, b"said\n", "{err}");
     assert!(err.contains("`/bin/echo` was executed and not recorded"), "{err}");
 }
+
+/// Name, program: its parent ends at once, and the child, which says nothing for a while, goes on.
+const LEFT: &[(&str, &str)] = &[
+    ("fork", "int main() { if (!fork()) { usleep(200000); access(\"/left\", 0); } return 0; }"),
+    ("daemon", "int main() { if (daemon(0, 0)) return 9; usleep(200000); access(\"/left\", 0); return 0; }"),
+    // A chain: the one in the middle says that it has a child, and is gone.
+    (
+        "twice",
+        "int main() { if (fork()) return 0; setsid(); if (fork()) _exit(0); usleep(200000); access(\"/left\", 0); return 0; }",
+    ),
+    (
+        "forkpty",
+        "#include <pty.h>\nint main() { int m, c; signal(SIGHUP, SIG_IGN); c = forkpty(&m, 0, 0, 0); if (c < 0) return 9;\n\
+         if (c) { usleep(60000); _exit(0); } usleep(300000); access(\"/left\", 0); return 0; }",
+    ),
+];
+
+#[test]
+fn children_that_are_left_behind_are_known_by_what_their_parents_said() {
+    if !there("gcc", "programs that leave children") {
+        return;
+    }
+    let directory = shared::directory("record/left");
+    for (name, text) in LEFT {
+        let program = compile_with(&directory, name, &[], text);
+        let trace = directory.join(format!("{name}.jsonl"));
+        let out = trace.to_str().unwrap();
+        for _ in 0..5 {
+            let run = record(&["-o", out, "--all"], &program, &[]);
+            assert_eq!(run.status.code(), Some(0), "{name}: {run:?}");
+            let all = lines(&trace);
+            let left = all.iter().any(|line| line["event"] == "access" && line["path"] == "/left");
+            assert!(left && all.last().unwrap()["running"] == 0, "{name}: {:?}", all.last());
+            // Not waited for, it is said to run.
+            let run = record(&["-o", out], &program, &[]);
+            let (err, all) = (String::from_utf8_lossy(&run.stderr), lines(&trace));
+            assert!(all.last().unwrap()["running"].as_u64() > Some(0), "{name}: {err}");
+            assert!(err.contains("still running when") && !err.contains("without an exit"), "{name}: {err}");
+        }
+    }
+}
