@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tracewise::Session;
+use tracewise::check::CheckOptions;
 use tracewise::library::LIBRARIES;
 use tracewise::test::TestFile;
 
@@ -46,6 +47,24 @@ fn libraries_are_found_by_name() {
     assert!(tracewise::library::find("posix").is_ok());
     let error = tracewise::library::find("posit").unwrap_err().to_string();
     assert!(error.contains("did you mean `posix`?"), "{error}");
+}
+
+/// Processes are forked in traces of `strace`, too, which tells a thread by its number alone.
+#[test]
+fn a_trace_of_strace_may_fork() {
+    let spec = tracewise::library::find("posix").unwrap().specification().unwrap();
+    let path = std::env::temp_dir().join(format!("tracewise-library-{}.strace", std::process::id()));
+    for fork in ["fork() = 2", "vfork() = 2", "vfork( <unfinished ...>"] {
+        let text = format!(
+            "1 1700000000.1 openat(AT_FDCWD, \"/x\", O_RDONLY) = 3\n1 1700000000.2 {fork}\n\
+             2 1700000000.3 +++ exited with 0 +++\n1 1700000000.4 wait4(2, NULL, 0, NULL) = 2\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        let files = [path.display().to_string()];
+        let report = Session::new().check(&spec, &files, &CheckOptions::default());
+        assert!(report.is_ok(), "{fork}: {}", report.err().unwrap());
+    }
+    std::fs::remove_file(path).unwrap();
 }
 
 /// docs/posix.md is this list; `UPDATE_DOCS=1` writes it.

@@ -7,7 +7,7 @@
 //! 1234  1700000000.130000 +++ exited with 0 +++
 //! ```
 //!
-//! Variables are `pid`, `arg0`, `arg1`, …, `result` and `errno`; arguments of frequent calls also have the names that recorded
+//! Variables are `pid` and `thread` (which are the same here), `arg0`, `arg1`, …, `result` and `errno`; arguments of frequent calls also have the names that recorded
 //! programs give them: `fd`, `path`, `flags`, … (`NAMED`). A call that is interrupted is two events, `read` and
 //! `read_resumed`; a signal is an event of its name, the end of a process `exited` or `killed`.
 
@@ -232,6 +232,8 @@ impl LineFormat for Strace {
             row.time = Some(Stamp { time, style: TimeStyle::Number(with.options.unit) });
         }
         push(row, with, "pid", call.pid);
+        // With `-f` it is the number of the thread.
+        push(row, with, "thread", call.pid);
         for (index, argument) in call.arguments.iter().enumerate() {
             let inner = argument.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
             let name = with.names.get(&format!("arg{index}"));
