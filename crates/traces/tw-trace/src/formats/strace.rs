@@ -146,7 +146,8 @@ impl<'l> Call<'l> {
         if let Some(inner) = rest.strip_prefix("+++ ").and_then(|rest| rest.strip_suffix(" +++")) {
             let mut words = inner.split_whitespace();
             call.name = words.next().unwrap_or_default().to_string();
-            call.arguments = words.next_back().into_iter().collect();
+            // `exited with 0`; `killed by SIGSEGV (core dumped)`.
+            call.arguments = words.nth(1).into_iter().collect();
             return Ok(call);
         }
         if let Some(inner) = rest.strip_prefix("--- ").and_then(|rest| rest.strip_suffix(" ---")) {

@@ -210,6 +210,10 @@ fn fields_of_logfmt_and_strace() {
         ("13".into(), "3".into(), "2".into(), "0".into())
     );
     assert_eq!(get(&found[1], "result"), &Value::Null);
+    let found =
+        rows(&Strace, "13 1.5 +++ killed by SIGSEGV (core dumped) +++\n13 2.5 +++ killed by SIGKILL +++\n");
+    let signals = found.iter().map(|row| get(row, "arg0"));
+    assert!(signals.eq([&Value::text("SIGSEGV"), &Value::text("SIGKILL")]));
 }
 
 #[test]
