@@ -7,7 +7,7 @@ use crate::{
 use std::io::{BufRead, Write};
 use std::ops::Range;
 use std::sync::Arc;
-use tw_core::{Batch, Time};
+use tw_core::{Batch, Time, TimeUnit};
 
 /// What a format is called, and what is said of it.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +69,11 @@ pub trait TraceFormat: Sync {
     /// How lines write their timestamps, in a format where that is found by looking at them; by `form`, if it is given.
     fn written(&self, head: &[u8], form: Option<&'static Form>) -> Option<Written> {
         let _ = (head, form);
+        None
+    }
+
+    /// The unit of timestamps that are numbers, where that is part of the format.
+    fn numbers(&self) -> Option<TimeUnit> {
         None
     }
 

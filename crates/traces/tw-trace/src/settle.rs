@@ -28,6 +28,10 @@ impl ReadOptions {
         if !self.leaves_open() {
             return settled;
         }
+        if let Some(unit) = format.numbers() {
+            self.numbers = Some(unit);
+            return settled;
+        }
         let epoch = self.first_number(format, head).and_then(|number| match number {
             100_000_000_000_000_000.. => Some(TimeUnit::Nanoseconds),
             100_000_000_000_000.. => Some(TimeUnit::Microseconds),
@@ -118,7 +122,7 @@ impl ReadOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::{csv::Csv, jsonl::Jsonl, monpoly::Monpoly};
+    use crate::formats::{csv::Csv, jsonl::Jsonl, monpoly::Monpoly, strace::Strace};
 
     #[test]
     fn the_first_number_shows_its_unit() {
@@ -147,6 +151,10 @@ mod tests {
                 assert_eq!(options.unit, TimeUnit::Seconds);
             }
         }
+        // A format that says it is believed.
+        let mut options = ReadOptions::default();
+        let settled = options.settle(&Strace, b"7 1700000000.123456 close(3) = 0\n");
+        assert_eq!((settled, options.numbers), (Settled::default(), Some(TimeUnit::Seconds)));
         // Who says the unit is not second-guessed, and what is no number has none.
         let given = ReadOptions { numbers: Some(TimeUnit::Seconds), ..ReadOptions::default() };
         for (mut options, text) in [

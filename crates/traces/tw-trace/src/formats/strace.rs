@@ -41,6 +41,10 @@ impl TraceFormat for Strace {
         text::Reader::start(&Strace, projection, options)
     }
 
+    fn numbers(&self) -> Option<TimeUnit> {
+        Some(TimeUnit::Seconds)
+    }
+
     fn resolves_years(&self) -> bool {
         true
     }
