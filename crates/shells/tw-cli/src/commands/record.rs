@@ -74,6 +74,13 @@ pub struct Record {
     form: FormArgs,
 }
 
+/// A program that is to be run, and what it is to be checked by.
+struct Prepared<'r> {
+    program: &'r str,
+    spec: Option<Specification>,
+    recording: Recording,
+}
+
 /// What came of the rules.
 #[derive(Clone, Copy, PartialEq)]
 enum Judged {
@@ -90,6 +97,11 @@ impl Runnable for Record {
             "json" | "sarif" => Kind::Json,
             _ => Kind::Data,
         };
+        let prepared = match self.prepared() {
+            // What stands in the file is not emptied for a program that does not run.
+            Err(failure) if self.report.is_some() => return Err(failure),
+            prepared => prepared,
+        };
         context.out = match &self.report {
             None => {
                 context.style = context.error_style;
@@ -99,7 +111,7 @@ impl Runnable for Record {
         };
         let mut ended = None;
         let outcome = report::with(&self.form.output, Silent, context, |reporter, context| {
-            self.record(reporter, context, &mut ended)
+            self.record(prepared?, reporter, context, &mut ended)
         });
         if let Some(signal) = ended
             && outcome.is_ok()
@@ -116,24 +128,35 @@ fn made(path: &str) -> Result<File, Error> {
 }
 
 impl Record {
-    fn record(&self, reporter: &mut dyn Reporter, context: &mut Context, ended: &mut Option<i32>) -> Outcome {
+    /// Everything that can be refused, before any file is written.
+    fn prepared(&self) -> Result<Prepared<'_>, Failure> {
         let Some((program, arguments)) = self.program.split_first() else {
             return Err(usage("no program given: tracewise record -- PROGRAM"));
         };
         let Some(program) = program.to_str() else {
             return Err(usage("the program's name is not UTF-8"));
         };
+        if self.out.as_deref() == Some("-") {
+            return Err(usage("standard output is the program's: name a file for the trace"));
+        }
         let spec = self.specification()?;
+        let options =
+            RecordOptions { program: program.to_string(), arguments: arguments.to_vec(), all: self.all };
+        Ok(Prepared { program, spec, recording: Recording::new(&options)? })
+    }
+
+    fn record(
+        &self,
+        prepared: Prepared<'_>,
+        reporter: &mut dyn Reporter,
+        context: &mut Context,
+        ended: &mut Option<i32>,
+    ) -> Outcome {
+        let Prepared { program, spec, recording } = prepared;
         if let Some(spec) = &spec {
             context.warnings(&spec.warnings, &spec.sources);
         }
-        let file = match self.out.as_deref() {
-            Some("-") => return Err(usage("standard output is the program's: name a file for the trace")),
-            out => out.map(made).transpose()?,
-        };
-        let options =
-            RecordOptions { program: program.to_string(), arguments: arguments.to_vec(), all: self.all };
-        let recording = Recording::new(&options)?;
+        let file = self.out.as_deref().map(made).transpose()?;
         let forward =
             signals::forward().map_err(|error| usage(format!("cannot wait for signals: {error}")))?;
         let (Written { recorded, failed }, judged) = match &spec {

@@ -261,6 +261,15 @@ fn what_cannot_be_recorded_is_said() {
     assert_eq!(nothing.status.code(), Some(2));
     let output = record(&["-o", "-"], Path::new("true"), &[]);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
+    // What is in the files is still there.
+    let kept = [directory.join("kept.jsonl"), directory.join("kept.txt")];
+    kept.iter().for_each(|path| std::fs::write(path, "kept\n").unwrap());
+    let [out, report] = kept.each_ref().map(|path| path.to_str().unwrap());
+    for program in ["./no-such-program-anywhere", "/"] {
+        let refused = record(&["-o", out, "--report", report, "--library", "posix"], Path::new(program), &[]);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        assert!(kept.iter().all(|path| std::fs::read(path).unwrap() == b"kept\n"), "{program}");
+    }
     if there("gcc", "the static program") {
         let (source, program) = (directory.join("s.c"), directory.join("static"));
         std::fs::write(&source, "int main() { return 0; }").unwrap();
