@@ -156,11 +156,16 @@ impl Context {
         let _ = errors.write_all(&tame(text.as_bytes(), kind)).and_then(|()| errors.write_all(b"\n"));
     }
 
+    /// Whether there was a warning, and warnings are denied.
+    pub fn denied(&self) -> bool {
+        self.deny && self.warned
+    }
+
     /// The exit of a command's outcome; failures are told.
     pub fn conclude(&mut self, outcome: Outcome) -> Exit {
         let outcome = outcome.and_then(|exit| self.out.flush().map(|()| exit).map_err(Failure::Output));
         match outcome {
-            Ok(exit) if self.deny && self.warned => exit.and(Exit::Violated),
+            Ok(exit) if self.denied() => exit.and(Exit::Violated),
             Ok(exit) => exit,
             Err(Failure::Error(error)) => {
                 self.error(&error);

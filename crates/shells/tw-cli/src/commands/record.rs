@@ -34,7 +34,7 @@ use tracewise::{Error, Evaluating, Reading, Semantics, Session, Specification, V
     after_help = "\
 With neither -o nor --check nor --library the program is checked with the library `posix`. What is found is told on standard error (or in --report); \
 standard input and output are the program's.
-Exit code: the program's, whatever was found (with --fail, 1 where it would be 0 and a rule is violated); a program that a signal ended ends the \
+Exit code: the program's, whatever was found (with --fail, 1 where it would be 0 and a rule of severity `error` is violated, with --deny warnings also one of severity `warning`); a program that a signal ended ends the \
 command the same way. 2 bad usage, or the program cannot be recorded."
 )]
 pub struct Record {
@@ -169,7 +169,7 @@ impl Record {
         }
         *ended = recorded.status.signal();
         Ok(match recorded.status.code() {
-            Some(0) if judged == Judged::Violated && self.fail => Exit::Violated,
+            Some(0) if self.fail && (judged == Judged::Violated || context.denied()) => Exit::Violated,
             Some(0) if judged == Judged::Failed || failed.is_some() => Exit::Bad,
             Some(code) => Exit::Program(code as u8),
             None => Exit::Program((128 + recorded.status.signal().unwrap_or_default()) as u8),

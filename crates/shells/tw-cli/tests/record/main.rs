@@ -295,6 +295,18 @@ fn fail_makes_a_violation_the_exit_code() {
     let (.., text) = WRONG[0];
     let program = compile(&directory, "wrong", text);
     assert_eq!(plain(&program, &[]).status.code(), Some(0));
+    // A warning counts where warnings are denied, and only with --fail.
+    let warned = compile(
+        &directory,
+        "warned",
+        "int main() { void *volatile p = malloc(10); p = realloc(p, 0); return 0; }",
+    );
+    for (options, code) in
+        [(&["--fail"][..], 0), (&["--deny", "warnings"], 0), (&["--fail", "--deny", "warnings"], 1)]
+    {
+        let run = record(options, &warned, &[]);
+        assert_eq!(run.status.code(), Some(code), "{options:?}: {run:?}");
+    }
     let report = directory.join("report.jsonl");
     let report = report.to_str().unwrap();
     let run = record(&["--fail", "--report", report, "--output", "json"], &program, &[]);
