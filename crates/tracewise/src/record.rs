@@ -5,8 +5,9 @@
 //! program's input, output and status are its own.
 
 use crate::Error;
+use crate::trace::formats;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 use tw_record::Recorder;
@@ -33,6 +34,24 @@ pub struct Recorded {
     pub status: ExitStatus,
     /// What was recorded.
     pub summary: Summary,
+}
+
+/// Refuses a name by which the trace, which is lines of JSON, would be read as something else.
+pub fn check_name(path: &str) -> Result<(), Error> {
+    match tw_trace::detect(path, &formats()) {
+        Some(format) if format.name() != "jsonl" && !tw_trace::is_ambiguous(path) => {
+            Err(Error::refused_instead(
+                format!("`{path}` is a name for `{}`, and lines of JSON are recorded", format.name()),
+                "name it `.jsonl` (or `.jsonl.gz`, `.jsonl.zst`); `tracewise convert` writes other formats",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a trace to a file: compressed if its name ends in `.gz` or `.zst`.
+pub fn writer<'a>(path: &str, file: impl Write + 'a) -> io::Result<Box<dyn Write + 'a>> {
+    tw_trace::compress(path, file)
 }
 
 /// A program that is to be recorded.

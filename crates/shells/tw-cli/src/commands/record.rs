@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tracewise::findings::Gathered;
-use tracewise::record::{Bell, RecordOptions, Recorded, Recording, Summary};
+use tracewise::record::{Bell, RecordOptions, Recorded, Recording, Summary, check_name, writer};
 use tracewise::watch::{
     Control, LiveSink, Observation, Pending, WatchOptions, WatchSender, WatchSink, WatchSource, WatchValue,
     WatchVerdict, watch_channel,
@@ -42,7 +42,7 @@ pub struct Record {
     #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     program: Vec<OsString>,
 
-    /// Write the trace here, a line of JSON per call
+    /// Write the trace here, a line of JSON per call; compressed if the name ends in .gz or .zst
     #[arg(short = 'o', long = "out", value_name = "TRACE", value_hint = FILES)]
     out: Option<String>,
 
@@ -139,6 +139,7 @@ impl Record {
         if self.out.as_deref() == Some("-") {
             return Err(usage("standard output is the program's: name a file for the trace"));
         }
+        self.out.as_deref().map(check_name).transpose()?;
         let spec = self.specification()?;
         let options =
             RecordOptions { program: program.to_string(), arguments: arguments.to_vec(), all: self.all };
@@ -156,7 +157,7 @@ impl Record {
         if let Some(spec) = &spec {
             context.warnings(&spec.warnings, &spec.sources);
         }
-        let file = self.out.as_deref().map(made).transpose()?;
+        let file = self.out.as_deref().map(Trace::new).transpose()?;
         let forward =
             signals::forward().map_err(|error| usage(format!("cannot wait for signals: {error}")))?;
         let (Written { recorded, failed }, judged) = match &spec {
@@ -193,7 +194,7 @@ impl Record {
     fn checked(
         &self,
         recording: Recording,
-        file: Option<File>,
+        file: Option<Trace>,
         forward: Forward,
         spec: &Specification,
         reporter: &mut dyn Reporter,
@@ -345,14 +346,33 @@ struct Written {
     failed: Option<Error>,
 }
 
+/// The file of the trace.
+struct Trace {
+    path: String,
+    file: File,
+}
+
+impl Trace {
+    fn new(path: &str) -> Result<Self, Error> {
+        Ok(Self { path: path.to_string(), file: made(path)? })
+    }
+
+    /// Large writes, and compressed as the name says.
+    fn writer(self) -> Result<BufWriter<Box<dyn Write>>, Error> {
+        let file =
+            writer(&self.path, self.file).map_err(|error| Error::io("cannot write the trace", error))?;
+        Ok(BufWriter::with_capacity(1 << 16, file))
+    }
+}
+
 /// Reads the program's events to their end, into the file and to the watch.
 fn written(
     recording: Recording,
-    file: Option<File>,
+    file: Option<Trace>,
     sender: Option<WatchSender>,
     forward: &Forward,
 ) -> Result<Written, Error> {
-    let mut file = file.map(|file| BufWriter::with_capacity(1 << 16, file));
+    let mut file = file.map(Trace::writer).transpose()?;
     let (mut sender, mut failed) = (sender, None);
     let recorded = recording.run(
         |pid| forward.to(pid),

@@ -287,6 +287,35 @@ fn what_cannot_be_recorded_is_said() {
 }
 
 #[test]
+fn a_trace_is_what_its_name_says() {
+    let directory = shared::directory("record/names");
+    for name in ["t.jsonl", "t.jsonl.gz", "t.jsonl.zst", "t.log"] {
+        let trace = directory.join(name);
+        let run = record(&["-o", trace.to_str().unwrap()], Path::new("true"), &[]);
+        assert_eq!(run.status.code(), Some(0), "{run:?}");
+        let bytes = std::fs::read(&trace).unwrap();
+        let magic: &[u8] = if name.ends_with("gz") {
+            &[0x1f, 0x8b]
+        } else if name.ends_with("zst") {
+            &[0x28, 0xb5, 0x2f, 0xfd]
+        } else {
+            b"{"
+        };
+        assert!(bytes.starts_with(magic), "{name}");
+        let found = shared::command().args(["check", "-e", "F event recorded"]).arg(&trace).output().unwrap();
+        assert_eq!(found.status.code(), Some(0), "{name}: {found:?}");
+    }
+    for name in ["t.csv", "t.props", "t.csv.gz"] {
+        let trace = directory.join(name);
+        let _ = std::fs::remove_file(&trace);
+        let run = record(&["-o", trace.to_str().unwrap()], Path::new("true"), &[]);
+        let err = String::from_utf8_lossy(&run.stderr);
+        assert!(run.status.code() == Some(2) && err.contains("lines of JSON are recorded"), "{name}: {err}");
+        assert!(!trace.exists(), "{name}");
+    }
+}
+
+#[test]
 fn fail_makes_a_violation_the_exit_code() {
     if !there("gcc", "--fail") {
         return;
