@@ -4,7 +4,7 @@ use crate::calls::number;
 use crate::folder::Folder;
 use crate::json::{self, Record};
 use crate::merge::Merge;
-use crate::ring::{CLAIMED, ENDED, FREE, SLOTS, Shared};
+use crate::ring::{CLAIMED, ENDED, FREE, SLOTS, Shared, Slot};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -38,6 +38,8 @@ struct Process {
     spawned: Option<String>,
     /// Its number is one of another namespace: nothing can be asked about it.
     foreign: bool,
+    /// Its first thread is counted: a program that it executes goes on as that thread, at another place.
+    counted: bool,
     /// It said that it ends.
     exits: bool,
     over: bool,
@@ -174,7 +176,7 @@ impl Recorder {
             self.merge = merge;
             any |= came;
             if ended && !came {
-                self.summary.threads += u64::from(!slot.nested());
+                self.count_thread(&slot);
                 slot.free();
             } else if asks && !came && !slot.foreign() {
                 if !alive(slot.pid()) {
@@ -211,6 +213,12 @@ impl Recorder {
             self.summary.processes += u64::from(process.begun);
             *process = Process::default();
         }
+    }
+
+    fn count_thread(&mut self, slot: &Slot<'_>) {
+        let first = self.processes.get_mut(&slot.pid()).filter(|_| slot.pid() == slot.tid());
+        let known = first.is_some_and(|process| std::mem::replace(&mut process.counted, true));
+        self.summary.threads += u64::from(!slot.nested() && !known);
     }
 
     fn over(&mut self, pid: u32) {
@@ -294,8 +302,10 @@ impl Recorder {
         let mut merge = std::mem::take(&mut self.merge);
         merge.overdue(true, &mut |record| self.emit(record, to));
         merge.finish(self.shared.tickets());
-        let threads = self.used.iter().map(|index| self.shared.slot(*index));
-        self.summary.threads += threads.filter(|slot| slot.state() != FREE && !slot.nested()).count() as u64;
+        let (shared, used) = (self.shared.clone(), std::mem::take(&mut self.used));
+        for slot in used.iter().map(|index| shared.slot(*index)).filter(|slot| slot.state() != FREE) {
+            self.count_thread(&slot);
+        }
         let begun = self.processes.values().filter(|process| process.begun && process.spawned.is_none());
         self.summary.processes += begun.count() as u64;
         (self.summary.unfinished, self.summary.late, self.summary.lost) =

@@ -393,3 +393,13 @@ fn children_that_are_left_behind_are_known_by_what_their_parents_said() {
         }
     }
 }
+
+#[test]
+fn who_executes_a_program_is_one_thread() {
+    let directory = shared::directory("record/executes");
+    let trace = directory.join("trace.jsonl");
+    let out = trace.to_str().unwrap();
+    let run = record(&["-o", out], Path::new("sh"), &["-c", "exec sh -c 'exec echo said'"]);
+    let err = String::from_utf8_lossy(&run.stderr);
+    assert!(run.stdout == b"said\n" && err.contains("1 process, 1 thread;"), "{err}");
+}
