@@ -1,6 +1,8 @@
 //! Libraries of monitors that ship with Tracewise: rules of interfaces that many programs use.
 
 use crate::{Error, Specification};
+use tw_diag::Diagnostic;
+use tw_ir::What;
 use tw_spec::ast::DeclarationKind;
 
 /// A file of a library.
@@ -72,6 +74,23 @@ pub fn find(name: &str) -> Result<&'static Library, Error> {
         };
         Error::refused(format!("there is no library `{name}`; {hint}"))
     })
+}
+
+/// What of a library a trace has no use for is no news, unless that is all of it: then its verdicts say nothing. Takes such
+/// warnings out of `warnings`, those of a check of `spec` on `trace`.
+pub fn relevant(spec: &Specification, trace: &str, warnings: &mut Vec<Diagnostic>) {
+    let asked = spec
+        .program
+        .slots
+        .iter()
+        .filter(|slot| !slot.declared && matches!(slot.what, What::Event { .. } | What::Tuples { .. }));
+    let (asked, before) = (asked.count(), warnings.len());
+    warnings.retain(|warning| warning.code != "never-occurs");
+    if asked > 0 && before - warnings.len() >= asked {
+        let message = format!("{trace}: no event occurs that these rules are about; they say nothing of it");
+        let help = "`tracewise inspect` tells the events of a trace, and which columns could be one's";
+        warnings.push(Diagnostic::warning("never-occurs", message).help(help));
+    }
 }
 
 impl Library {

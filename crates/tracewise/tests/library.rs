@@ -67,6 +67,34 @@ fn a_trace_of_strace_may_fork() {
     std::fs::remove_file(path).unwrap();
 }
 
+#[test]
+fn a_trace_without_any_of_the_events_is_warned_of() {
+    let path = std::env::temp_dir().join(format!("tracewise-library-{}.jsonl", std::process::id()));
+    for library in LIBRARIES {
+        let whole = library.specification().unwrap();
+        let rule = library.rules().unwrap().remove(0).name;
+        for spec in [whole.only(&[]).unwrap(), whole.only(&[rule]).unwrap()] {
+            for (event, warned) in [("fired", true), ("close", library.name != "posix")] {
+                let text = format!(
+                    "{{\"event\": \"{event}\", \"pid\": 1, \"fd\": 2, \"i\": 1, \"f\": 3, \"x\": 4}}\n"
+                );
+                std::fs::write(&path, text).unwrap();
+                let files = [path.display().to_string()];
+                let mut report = Session::new().check(&spec, &files, &CheckOptions::default()).unwrap();
+                tracewise::library::relevant(&spec, "t", &mut report.warnings);
+                let told: Vec<String> = report.warnings.iter().map(|found| found.message.clone()).collect();
+                assert_eq!(
+                    told.len() == 1 && told[0].contains("no event occurs"),
+                    warned,
+                    "{} {event}: {told:?}",
+                    library.name
+                );
+            }
+        }
+    }
+    std::fs::remove_file(path).unwrap();
+}
+
 /// docs/posix.md is this list; `UPDATE_DOCS=1` writes it.
 #[test]
 fn the_docs_list_every_rule() {

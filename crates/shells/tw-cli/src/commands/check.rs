@@ -194,8 +194,7 @@ pub(super) fn verdicts(
         match result {
             Ok(mut report) => {
                 if context.library {
-                    // What of its rules a trace has no use for is no news.
-                    report.warnings.retain(|warning| warning.code != "never-occurs");
+                    tracewise::library::relevant(spec, &trace.join(", "), &mut report.warnings);
                 }
                 context.warnings(&report.warnings, &spec.sources);
                 context.warnings(&report.slicing, &spec.sources);
