@@ -538,7 +538,7 @@ static int resolve_memory(void) {
 
 /* Addresses freed last, by a hash: whoever frees one again is about to be stopped by libc, and what is known is told before. A hint only. */
 #define FREED 4096
-#define CLOSED 1 /* by fclose, which frees it, too */
+#define CLOSED 1 /* by fclose or closedir, which free it, too */
 static _Atomic uintptr_t freed[FREED];
 
 static inline _Atomic uintptr_t *freed_at(const void *pointer) {
@@ -771,28 +771,36 @@ PUBLIC int socketpair(int domain, int kind, int protocol, int *pair) {
                                            one_of(pair, result < 0, 0), one_of(pair, result < 0, 1)});
 }
 
-/* A stream closed twice is stopped by libc, as a block freed twice is: it is told before. The result is told where the call comes back. */
-PUBLIC int fclose(void *stream) {
-    REAL("fclose", -1)
-    if (!on()) return (int)real((long)stream, 0, 0, 0, 0, 0);
+/* A stream or directory closed twice is stopped by libc, as a block freed twice is: it is told before. The result is told where the call comes
+ * back. */
+static int closes(unsigned call, function real, void *closed) {
+    if (!on()) return (int)real((long)closed, 0, 0, 0, 0, 0);
     int error = errno;
     uint64_t ticket = take_ticket();
-    _Atomic uintptr_t *place = freed_at(stream);
-    int again = (atomic_load_explicit(place, memory_order_relaxed) & ~(uintptr_t)CLOSED) == (uintptr_t)stream;
-    atomic_store_explicit(place, (uintptr_t)stream | CLOSED, memory_order_relaxed);
+    _Atomic uintptr_t *place = freed_at(closed);
+    int again = closed && (atomic_load_explicit(place, memory_order_relaxed) & ~(uintptr_t)CLOSED) == (uintptr_t)closed;
+    atomic_store_explicit(place, (uintptr_t)closed | CLOSED, memory_order_relaxed);
     if (UNLIKELY(again)) {
-        write_record(CALL_fclose, 0, ticket, 0, 0, 1, (struct argument[]){number((uintptr_t)stream)});
+        write_record(call, 0, ticket, 0, 0, 1, (struct argument[]){number((uintptr_t)closed)});
         let_it_be_told();
         errno = error;
-        return (int)real((long)stream, 0, 0, 0, 0, 0);
+        return (int)real((long)closed, 0, 0, 0, 0, 0);
     }
     errno = error;
-    int result = (int)real((long)stream, 0, 0, 0, 0, 0);
+    int result = (int)real((long)closed, 0, 0, 0, 0, 0);
     error = errno;
-    write_record(CALL_fclose, TW_HAS_RESULT | (result ? TW_HAS_ERRNO : 0), ticket, result, result ? error : 0, 1,
-                 (struct argument[]){number((uintptr_t)stream)});
+    write_record(call, TW_HAS_RESULT | (result ? TW_HAS_ERRNO : 0), ticket, result, result ? error : 0, 1,
+                 (struct argument[]){number((uintptr_t)closed)});
     errno = error;
     return result;
+}
+PUBLIC int fclose(void *stream) {
+    REAL("fclose", -1)
+    return closes(CALL_fclose, real, stream);
+}
+PUBLIC int closedir(void *directory) {
+    REAL("closedir", -1)
+    return closes(CALL_closedir, real, directory);
 }
 
 static void *reopen(function real, const char *path, const char *mode, void *stream) {

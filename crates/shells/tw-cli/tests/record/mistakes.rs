@@ -144,6 +144,32 @@ pub const MORE: &[(&str, &str, &str)] = &[
         "int main() { DIR *d = opendir(\"/\"); closedir(d); dirfd(d); return 0; }",
     ),
     (
+        "DirectoryClosedTwice",
+        "twice",
+        "int main() { DIR *d = opendir(\"/\"); closedir(d); closedir(d); return 0; }",
+    ),
+    (
+        "ClosedAgainByDescriptor",
+        "descriptor 3",
+        "int main() { FILE *f = fopen(\"/dev/null\", \"r\"); int n = fileno(f); fclose(f); close(n); return 0; }",
+    ),
+    (
+        "LockAfterDestroy",
+        "which it has destroyed",
+        "int main() { pthread_mutex_lock(&a); pthread_mutex_unlock(&a); pthread_mutex_destroy(&a); pthread_mutex_lock(&a); return 0; }",
+    ),
+    (
+        "SendUnconnected",
+        "not connected",
+        "int main() { int s = socket(AF_INET, SOCK_STREAM, 0); send(s, \"x\", 1, MSG_NOSIGNAL); close(s); return 0; }",
+    ),
+    (
+        "RenameWithoutSync",
+        "not stored",
+        "int main(int n, char **v) { char x[4096], y[4096]; strcpy(x, v[0]); strcat(x, \"-new\"); strcpy(y, x); strcat(y, \"er\");\n\
+         int f = creat(x, 0600); write(f, \"x\", 1); close(f); rename(x, y); unlink(y); return 0; }",
+    ),
+    (
         "SeekdirWithoutTelldir",
         "without having asked",
         "int main() { DIR *d = opendir(\"/\"); seekdir(d, 0); closedir(d); return 0; }",
