@@ -85,6 +85,7 @@ pub const MORE: &[(&str, &str, &str)] = &[
         "int main() { int f = open(\"/dev/null\", O_RDONLY); close(f); dup(f); return 0; }",
     ),
     ("DuplicateOntoItself", "onto itself", "int main() { return dup2(1, 1) != 1; }"),
+    ("PipeLeak", "an end of a pipe", "int main() { int p[2]; pipe(p); close(p[0]); return 0; }"),
     ("CloseNotOpen", "closes 77", "int main() { close(77); return 0; }"),
     (
         "SeekOnPipe",

@@ -41,10 +41,14 @@ pub const WRONG: &[(&str, &str, &str)] = &[
     ),
     (
         "DescriptorLeak",
-        "descriptor 3",
+        "descriptor 3, which is /dev/null",
         "int main() { int f = open(\"/dev/null\", O_RDONLY); char c; read(f, &c, 1); return 0; }",
     ),
-    ("StreamLeak", "stream 0x", "int main() { FILE *f = fopen(\"/dev/null\", \"r\"); return f == 0; }"),
+    (
+        "StreamLeak",
+        ", which is /dev/null",
+        "int main() { FILE *f = fopen(\"/dev/null\", \"r\"); return f == 0; }",
+    ),
     (
         "StreamReadAfterWrite",
         "right after writing",
