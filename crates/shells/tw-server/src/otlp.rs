@@ -237,6 +237,9 @@ impl<'t> Sorting<'t> {
             (_, true) => {
                 let document = serde_json::from_slice(body)
                     .map_err(|error| Wrong::Unread(format!("found no JSON: {error}")))?;
+                if let Some(why) = json::misshapen(&document) {
+                    return Err(Wrong::Unread(why));
+                }
                 json::export(&document, self);
             }
             (Signal::Traces, false) => {

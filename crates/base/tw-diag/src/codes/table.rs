@@ -270,6 +270,8 @@ pub static CODES: &[Code] = &[
         "Keep monitors in a file of their own."),
     error(Run, "not-computable", "The value of a query cannot be computed, for example as it overflows.",
         "Give a value for that case with `??`, or guard the division."),
+    warning(Run, "not-drawn", "A picture shows values of one kind; values of others are left out.",
+        "Draw them apart: `⟨only⟩`."),
     warning(Run, "not-explained", "A verdict stands, but its explanation takes too much memory.",
         "Nothing, or raise `⟨memory_budget⟩`."),
     note(Run, "not-sliced", "A property cannot be evaluated slice by slice; it is evaluated on the whole log.",

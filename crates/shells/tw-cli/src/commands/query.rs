@@ -16,6 +16,7 @@ use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
+use tracewise::diag::Diagnostic;
 use tracewise::findings::{Detail, Item, Report};
 use tracewise::query::{Approximation, QueryOptions, Totals};
 use tracewise::{Evaluating, Value};
@@ -104,9 +105,7 @@ impl Answers {
             }
             _ => false,
         };
-        let drawn = |answers: &Answers| {
-            tracewise::plot::svg(&plot::chart(answers), tracewise::plot::WIDTH, tracewise::plot::HEIGHT)
-        };
+        let drawn = |answers: &Answers| plot::picture(answers).svg();
         if let Some(totals) = &mut self.totals {
             let all = Answers { reports: self.reports.clone(), ..Answers::default() };
             Rc::make_mut(totals).pictures.push(drawn(&all));
@@ -261,8 +260,18 @@ impl Query {
             }
         }
         if let Some(path) = self.plot.as_ref().filter(|_| !answers.reports.is_empty()) {
-            let drawn = tracewise::plot::write(&plot::chart(&answers), path);
+            let picture = plot::picture(&answers);
+            let drawn = picture.write(path);
             drawn.map_err(|error| Failure::Error(tracewise::Error::refused(error.to_string())))?;
+            if !picture.left_out.is_empty() {
+                let message = format!(
+                    "the picture is without {}: one has values of one kind",
+                    picture.left_out.join(", ")
+                );
+                let warning =
+                    Diagnostic::warning("not-drawn", message).help("draw the others apart: `--only NAME`");
+                context.warnings(&[warning], &spec.sources);
+            }
         }
         Ok(exit)
     }

@@ -239,6 +239,44 @@ fn pictures_are_drawn() {
 }
 
 #[test]
+fn a_picture_shows_each_query_or_names_it() {
+    let path = directory("several").join("p.svg");
+    for (options, shown, hidden) in [
+        (
+            "-e 'max[ms] by user' -e 'count[ms > 5] every 1m'",
+            "count[ms &gt; 5] every 1m",
+            Some("max[ms] by user"),
+        ),
+        (
+            "-e 'histogram(10)[ms]' -e 'max[ms] by user' -e 'max[ms]'",
+            "histogram(10)[ms]",
+            Some("max[ms] by user, max[ms]"),
+        ),
+        ("-e 'max[ms] by user' -e 'min[ms] by user'", "max[ms] by user", Some("min[ms] by user")),
+        // A panel for each: what is counted in tens has another axis than what is counted in thousands.
+        ("--at all -e 'count[ms > 0 over 2]' -e 'sum[1000 * ms]'", "sum[1000 * ms]", None),
+        ("-e 'count[ms > 0] every 1m' -e 'sum[1000 * ms] every 1m'", "count[ms &gt; 0] every 1m", None),
+        ("-e 'max[ms]' -e 'min[ms]'", "min[ms]", None),
+    ] {
+        let run =
+            tracewise_with(&format!("query --format csv {options} --plot '{}' -", path.display()), TIMED);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let drawn = std::fs::read_to_string(&path).unwrap();
+        assert!(drawn.contains(shown), "{options}: {drawn}");
+        match hidden {
+            Some(names) => {
+                assert!(
+                    run.err.contains(&format!("not-drawn]: the picture is without {names}:")),
+                    "{}",
+                    run.err
+                );
+            }
+            None => assert_eq!(run.err, "", "{options}"),
+        }
+    }
+}
+
+#[test]
 fn properties_and_queries_in_one_file() {
     let directory = directory("mixed");
     let (spec, trace) = (directory.join("s.tw"), directory.join("t.csv"));

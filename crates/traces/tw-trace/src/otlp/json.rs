@@ -28,6 +28,45 @@ pub fn is_export(document: &Json) -> bool {
     known.iter().any(|key| document.get(key).is_some())
 }
 
+/// What of a document is not where an export has lists of objects, if something is: nothing of it would be found.
+pub fn misshapen(document: &Json) -> Option<String> {
+    const LEVELS: [&[&str]; 3] = [
+        &["resourceSpans", "resource_spans", "resourceLogs", "resource_logs"],
+        &["scopeSpans", "scope_spans", "scopeLogs", "scope_logs"],
+        &["spans", "logRecords", "log_records"],
+    ];
+    let mut level = vec![document];
+    for keys in LEVELS {
+        let mut next = Vec::new();
+        for object in level {
+            let Json::Object(fields) = object else {
+                return Some(format!("found {}, expected an object", kind_of(object)));
+            };
+            for (key, value) in keys.iter().filter_map(|key| fields.get_key_value(*key)) {
+                match value {
+                    Json::Array(items) => next.extend(items),
+                    Json::Null => {}
+                    other => return Some(format!("`{key}`: found {}, expected a list", kind_of(other))),
+                }
+            }
+        }
+        level = next;
+    }
+    let other = level.into_iter().find(|one| !one.is_object())?;
+    Some(format!("found {}, expected an object: a span or a record", kind_of(other)))
+}
+
+fn kind_of(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "a truth value",
+        Json::Number(_) => "a number",
+        Json::String(_) => "a text",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "an object",
+    }
+}
+
 /// What a document exports.
 pub fn export(document: &Json, to: &mut dyn Export<Misread>) {
     for resource in list(document, ["resourceSpans", "resource_spans"]) {
@@ -178,4 +217,32 @@ fn any(value: &Json, depth: usize) -> Result<Any<'_>, Misread> {
         },
         _ => Any::Null,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::misshapen;
+
+    #[test]
+    fn what_is_no_list_of_objects_is_named() {
+        for (document, expected) in [
+            ("{}", None),
+            ("{\"resourceSpans\":null,\"more\":3}", None),
+            ("{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{}]}]}]}", None),
+            ("[1]", Some("found a list, expected an object")),
+            ("{\"resourceSpans\":3}", Some("`resourceSpans`: found a number, expected a list")),
+            ("{\"resource_logs\":[3]}", Some("found a number, expected an object")),
+            (
+                "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":\"x\"}]}]}",
+                Some("`spans`: found a text, expected a list"),
+            ),
+            (
+                "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[[]]}]}]}",
+                Some("found a list, expected an object: a span or a record"),
+            ),
+        ] {
+            let document = serde_json::from_str(document).unwrap();
+            assert_eq!(misshapen(&document).as_deref(), expected);
+        }
+    }
 }

@@ -5,30 +5,135 @@ use super::table::divided;
 use super::text::{histogram, number};
 use crate::words::value as shown;
 use std::collections::HashMap;
+use std::path::Path;
 use tracewise::findings::Report;
-use tracewise::plot::{Axis, Body, Chart, Scale, Series};
+use tracewise::plot::{self, Axis, Body, Chart, HEIGHT, Panel, Panels, Scale, Series, WIDTH};
 use tracewise::query::{Edge, Group, QueryResult};
 use tracewise::trace::TimeStyle;
 
-/// Values at every position or per window are lines, a histogram is one, everything else is bars.
-pub fn chart(answers: &Answers) -> Chart {
+/// What is drawn of answers.
+pub struct Picture {
+    drawn: Drawn,
+    /// Queries whose values are not of its kind.
+    pub left_out: Vec<String>,
+}
+
+enum Drawn {
+    Chart(Chart),
+    Panels(Panels),
+}
+
+impl Picture {
+    /// As SVG.
+    pub fn svg(&self) -> String {
+        match &self.drawn {
+            Drawn::Chart(chart) => plot::svg(chart, WIDTH, HEIGHT),
+            Drawn::Panels(panels) => plot::svg_panels(panels, WIDTH, HEIGHT),
+        }
+    }
+
+    /// Writes it to a file, as its name says.
+    pub fn write(&self, path: &Path) -> Result<(), plot::Error> {
+        match &self.drawn {
+            Drawn::Chart(chart) => plot::write(chart, path),
+            Drawn::Panels(panels) => plot::write_panels(panels, path),
+        }
+    }
+}
+
+/// Values at every position or per window are lines, one panel for each query; a histogram is one, everything else is bars. What is
+/// not of the kind that is drawn is named.
+pub fn picture(answers: &Answers) -> Picture {
     let results: Vec<(&Report, &QueryResult)> =
         answers.reports.iter().flat_map(|report| report.values().map(move |r| (&**report, r))).collect();
-    if results.iter().any(|(_, result)| result.everywhere.is_some()) {
-        return everywhere(answers, &results);
+    let kind = results.iter().map(|(_, result)| kind(result)).min();
+    let (drawn, other): (Vec<_>, Vec<_>) =
+        results.into_iter().partition(|(_, result)| Some(self::kind(result)) == kind);
+    let (drawn, mut other) = match kind {
+        // One query per key, one histogram.
+        Some(Kind::Histogram | Kind::Key) => {
+            let first = drawn[0].1.name.clone();
+            let (own, more): (Vec<_>, Vec<_>) =
+                drawn.into_iter().partition(|(_, result)| result.name == first);
+            (own, [more, other].concat())
+        }
+        _ => (drawn, other),
+    };
+    if kind == Some(Kind::Histogram) {
+        // Of several traces the first is drawn, as its heading says.
+        other.retain(|(_, result)| result.name != drawn[0].1.name);
     }
-    if results.iter().any(|(_, result)| result.every.is_some()) {
-        return windows(answers, &results);
+    let mut left_out: Vec<String> = Vec::new();
+    for (_, result) in other {
+        let name = heading(result);
+        if !left_out.contains(&name) {
+            left_out.push(name);
+        }
     }
-    let bins = results.iter().find_map(|(report, result)| {
-        Some((*report, *result, result.groups.iter().find_map(|group| histogram(&group.value))?))
-    });
-    if let Some((report, result, bins)) = bins {
-        let (x, y) = (Axis { label: "value".into(), ..Axis::default() }, counts());
-        let title = heading(result);
-        return Chart { title, subtitle: Some(report.subject.clone()), x, y, body: Body::Histogram { bins } };
+    let drawn = match kind {
+        Some(Kind::Everywhere) => lined(answers, &drawn, everywhere),
+        Some(Kind::Windows) => lined(answers, &drawn, windows),
+        Some(Kind::Histogram) => Drawn::Chart(binned(drawn[0])),
+        Some(Kind::Key) => Drawn::Chart(by_key(answers, drawn[0].1, &drawn)),
+        _ => Drawn::Chart(bars(answers, &drawn)),
+    };
+    Picture { drawn, left_out }
+}
+
+/// Kinds of values, those that are drawn first where there are several.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Everywhere,
+    Windows,
+    Histogram,
+    Key,
+    Single,
+}
+
+fn kind(result: &QueryResult) -> Kind {
+    match () {
+        () if result.everywhere.is_some() => Kind::Everywhere,
+        () if result.every.is_some() => Kind::Windows,
+        () if result.groups.iter().any(|group| histogram(&group.value).is_some()) => Kind::Histogram,
+        () if divided(result) => Kind::Key,
+        () => Kind::Single,
     }
-    bars(answers, &results)
+}
+
+/// Lines of one query in one chart; of several, which may have units of their own, in a panel each.
+fn lined(
+    answers: &Answers,
+    results: &[(&Report, &QueryResult)],
+    lines: fn(&Answers, &[(&Report, &QueryResult)]) -> (Axis, Vec<(String, Series)>),
+) -> Drawn {
+    let (x, series) = lines(answers, results);
+    let mut panels: Vec<Panel> = Vec::new();
+    for (label, one) in &series {
+        match panels.iter_mut().find(|panel| panel.label == *label) {
+            Some(panel) => panel.series.push(one.clone()),
+            None => {
+                panels.push(Panel { label: label.clone(), series: vec![one.clone()], ..Panel::default() })
+            }
+        }
+    }
+    let (title, subtitle) = (title(results), subtitle(answers));
+    if panels.len() > 1 {
+        // The panel says which query it is.
+        for panel in panels.iter_mut().filter(|panel| panel.series.len() == 1) {
+            panel.series[0].name.clear();
+        }
+        return Drawn::Panels(Panels { title, subtitle, x, panels, ..Panels::default() });
+    }
+    let y = Axis { label: "value".into(), ..Axis::default() };
+    let series = series.into_iter().map(|(_, series)| series).collect();
+    Drawn::Chart(Chart { title, subtitle, x, y, body: Body::Series { series } })
+}
+
+fn binned((report, result): (&Report, &QueryResult)) -> Chart {
+    let bins = result.groups.iter().find_map(|group| histogram(&group.value)).unwrap_or_default();
+    let (x, y) = (Axis { label: "value".into(), ..Axis::default() }, counts());
+    let title = heading(result);
+    Chart { title, subtitle: Some(report.subject.clone()), x, y, body: Body::Histogram { bins } }
 }
 
 fn counts() -> Axis {
@@ -89,7 +194,7 @@ pub fn time_axis(style: Option<TimeStyle>, first: i64) -> (Axis, Box<dyn Fn(i64)
     }
 }
 
-fn everywhere(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
+fn everywhere(answers: &Answers, results: &[(&Report, &QueryResult)]) -> (Axis, Vec<(String, Series)>) {
     let first = results.iter().find_map(|(_, result)| result.times.as_ref().and_then(|times| times.first()));
     let (x, place) = time_axis(first.map(|stamp| stamp.style), first.map_or(0, |stamp| stamp.time));
     let line = |(report, result): &(&Report, &QueryResult)| {
@@ -99,14 +204,14 @@ fn everywhere(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
             _ => position as f64,
         };
         let points = values.iter().enumerate().map(|(position, value)| (at(position), number(value)));
-        Series { name: name(answers, report, result, None), points: points.collect(), step: true }
+        let name = name(answers, report, result, None);
+        (heading(result), Series { name, points: points.collect(), step: true })
     };
     let series = results.iter().map(line).collect();
-    let y = Axis { label: "value".into(), ..Axis::default() };
-    Chart { title: title(results), subtitle: subtitle(answers), x, y, body: Body::Series { series } }
+    (x, series)
 }
 
-fn windows(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
+fn windows(answers: &Answers, results: &[(&Report, &QueryResult)]) -> (Axis, Vec<(String, Series)>) {
     let edges = results.iter().flat_map(|(_, result)| &result.groups).filter_map(|group| group.window);
     let first = edges.map(|(from, _)| from).find_map(|edge| match edge {
         Edge::Time(stamp) => Some(stamp),
@@ -117,17 +222,17 @@ fn windows(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
         Edge::Time(stamp) => place(stamp.time),
         Edge::Position(position) => position as f64,
     };
-    let mut series: Vec<Series> = Vec::new();
+    let mut series: Vec<(String, Series)> = Vec::new();
     let mut lines: HashMap<String, usize> = HashMap::new();
-    for (report, result) in results.iter().filter(|(_, result)| result.every.is_some()) {
+    for (report, result) in results {
         for group in &result.groups {
             let name = name(answers, report, result, group.key.as_ref().map(shown));
             let Some((from, to)) = group.window else { continue };
             let index = *lines.entry(name.clone()).or_insert_with(|| {
-                series.push(Series { name, points: Vec::new(), step: true });
+                series.push((heading(result), Series { name, points: Vec::new(), step: true }));
                 series.len() - 1
             });
-            let points = &mut series[index].points;
+            let points = &mut series[index].1.points;
             // A value holds to the end of its window; where no window follows, nothing does.
             if points.last().is_some_and(|(end, _)| *end == at(from)) {
                 points.pop();
@@ -135,8 +240,7 @@ fn windows(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
             points.extend([(at(from), number(&group.value)), (at(to), None)]);
         }
     }
-    let y = Axis { label: "value".into(), ..Axis::default() };
-    Chart { title: title(results), subtitle: subtitle(answers), x, y, body: Body::Series { series } }
+    (x, series)
 }
 
 fn bars(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
@@ -148,9 +252,6 @@ fn bars(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
         y: y.clone(),
         body: Body::Bars { groups, series },
     };
-    if let Some((_, first)) = results.iter().find(|(_, result)| divided(result)) {
-        return by_key(answers, first, results);
-    }
     let value = |result: &QueryResult| result.groups.first().and_then(|group| number(&group.value));
     if answers.reports.len() > 1 {
         let traces = answers.reports.iter().map(|report| report.subject.clone()).collect();
@@ -170,7 +271,7 @@ const KEYS: usize = 40;
 
 /// One query per key, side by side for several traces.
 fn by_key(answers: &Answers, query: &QueryResult, results: &[(&Report, &QueryResult)]) -> Chart {
-    let drawn: Vec<_> = results.iter().filter(|(_, result)| result.name == query.name).collect();
+    let drawn: Vec<_> = results.iter().collect();
     let label = |group: &Group| group.key.as_ref().map(shown).unwrap_or_default();
     let mut keys: HashMap<String, f64> = HashMap::new();
     for group in drawn.iter().flat_map(|(_, result)| &result.groups) {
