@@ -130,28 +130,69 @@ fn alongside(text: &str, log: &Log, by: Option<&str>) -> Vec<String> {
 
 #[test]
 fn every_reading_of_a_requirement_says_the_same() {
-    for seed in 0..cases(150).min(1_000) {
+    let queries = [
+        "count[failed]",
+        "count[failed] ?? 7",
+        "sum[x]",
+        "max[x]",
+        "min[failed : x]",
+        "avg[x]",
+        "first[true : x]",
+        "last[failed : x]",
+        "distinct[true : x]",
+        "median[x]",
+        "max[count[failed over 10s]]",
+        "max[count[failed over 3]]",
+        "max[elapsed]",
+        "count[failed] / count[true]",
+        "max[count[failed while x < 9]]",
+    ];
+    say_the_same("", &queries, 0);
+}
+
+/// What a position counts for is known later than the position.
+#[test]
+fn every_reading_says_the_same_of_queries_that_look_ahead() {
+    let queries = [
+        "count[G failed]",
+        "count[G !failed] ?? 0",
+        "count[X failed]",
+        "count[N failed]",
+        "count[!F failed]",
+        "count[failed U x > 5]",
+        "count[failed W x > 5]",
+        "count[O X failed]",
+        "count[last]",
+        "count[failed while N failed]",
+        "count[true while !last]",
+        "max[N failed : x]",
+        "min[F x > 8 : x]",
+        "min[!last : x]",
+        "first[G failed : x]",
+        "first[true : x while F failed]",
+        "first[max[true : x while failed]]",
+        "first[count[failed while x < 9]]",
+        "distinct[G x < 10 : x]",
+        "max[sum[true : x while failed]]",
+        "max[count[failed while x < 9]]",
+    ];
+    say_the_same("", &queries, 2_000_000);
+    let streams = "stream soon: bool = failed[+2|true];\nstream later: bool = last;\n";
+    say_the_same(
+        streams,
+        &["count[soon]", "first[soon : x]", "max[soon & failed : x]", "count[later]"],
+        3_000_000,
+    );
+}
+
+/// Reads random requirements on these queries, behind what else the specification holds.
+fn say_the_same(before: &str, queries: &[&'static str], seeds: u64) {
+    for seed in (0..cases(150).min(1_000)).map(|seed| seeds + seed) {
         let mut rng = Rng::new(seed);
         let log = log(&mut rng);
-        let mut text = String::new();
+        let mut text = String::from(before);
         for number in 0..1 + rng.below(3) {
-            let query = rng.pick(&[
-                "count[failed]",
-                "count[failed] ?? 7",
-                "sum[x]",
-                "max[x]",
-                "min[failed : x]",
-                "avg[x]",
-                "first[true : x]",
-                "last[failed : x]",
-                "distinct[true : x]",
-                "median[x]",
-                "max[count[failed over 10s]]",
-                "max[count[failed over 3]]",
-                "max[elapsed]",
-                "count[failed] / count[true]",
-                "max[count[failed while x < 9]]",
-            ]);
+            let query = rng.pick(queries);
             let op = rng.pick(&["<", "<=", ">", ">=", "==", "!="]);
             let by = if rng.one_in(2) { " by ip" } else { "" };
             let every = rng.pick(&["", "", " every 10s", " every 7", " every 1s"]);
@@ -162,6 +203,10 @@ fn every_reading_of_a_requirement_says_the_same() {
             let expected = stored(&spec, &log, by);
             let place = || format!("seed {seed}, by {by:?}\n{text}{}", log.text);
             assert_eq!(sorted(alongside(&text, &log, by)), sorted(expected.clone()), "{}", place());
+            // The next position of a key may never come.
+            if by.is_some() && text.contains("stream") {
+                continue;
+            }
             // Windows beside the time since a key's previous position are for stored traces.
             if by.is_some() && text.contains("elapsed") && text.contains("over") {
                 continue;

@@ -2,7 +2,7 @@
 
 use crate::Specification;
 use tw_core::Value;
-use tw_ir::{Aggregate, CompareOp, Node, Requirement};
+use tw_ir::{Aggregate, CompareOp, Node, NodeId, Program, Requirement};
 use tw_monitor::order;
 
 /// How a value goes on.
@@ -24,6 +24,10 @@ pub(crate) fn monotone(spec: &Specification, requirement: &Requirement) -> Optio
         node => (node, None),
     };
     let (Node::Collect(aggregate, _) | Node::CollectWhile(aggregate, ..)) = node else { return None };
+    // What a position counts for is then the answer of later ones.
+    if looks_ahead(&spec.program, node) {
+        return None;
+    }
     // What stands for no value is where a count begins; elsewhere the first value may lie on either side of it.
     if let Some(instead) = instead {
         let counts = matches!(aggregate, Aggregate::Count | Aggregate::Distinct);
@@ -39,6 +43,17 @@ pub(crate) fn monotone(spec: &Specification, requirement: &Requirement) -> Optio
         Aggregate::First => Some(Course::Fixed),
         _ => None,
     }
+}
+
+/// Whether what is collected at a position, or the stretch over which it is, depends on positions after it.
+fn looks_ahead(program: &Program, collected: Node) -> bool {
+    use Node::{Collect, CollectWhile, Last, NextMap, UntilMap};
+    let parts: Vec<NodeId> = collected.children().collect();
+    let ahead = |&id: &NodeId| match program.dag.node(id) {
+        Last | Collect(..) | CollectWhile(..) | NextMap { .. } | UntilMap { .. } => true,
+        node => node.is_future(),
+    };
+    program.reachable(&parts).iter().any(ahead)
 }
 
 /// Whether no later value changes the verdict.
