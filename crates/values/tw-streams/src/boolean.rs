@@ -63,14 +63,24 @@ pub enum Input {
 }
 
 impl Boolean {
-    /// These streams of a program.
+    /// These streams of a program. If none of them is observed, all matter.
     pub fn new(program: &Program, streams: &[u32]) -> Result<Self, NotBoolean> {
+        Self::read(program, streams, false)
+    }
+
+    /// The same, but if none of them is observed, it matters only whether they have values.
+    pub(crate) fn exactly(program: &Program, streams: &[u32]) -> Result<Self, NotBoolean> {
+        Self::read(program, streams, true)
+    }
+
+    fn read(program: &Program, streams: &[u32], exactly: bool) -> Result<Self, NotBoolean> {
         let mut reading = Reading {
             program,
             builder: Builder::new(),
             outputs: FxHashMap::default(),
             inputs: Vec::new(),
             named: FxHashMap::default(),
+            exactly,
         };
         for &number in streams {
             let stream = &program.streams[number as usize];
@@ -107,6 +117,8 @@ struct Reading<'p> {
     outputs: FxHashMap<SlotId, u32>,
     inputs: Vec<Input>,
     named: FxHashMap<String, Named>,
+    /// Whether those that are observed matter alone, even if there are none.
+    exactly: bool,
 }
 
 impl Reading<'_> {
@@ -149,7 +161,16 @@ impl Reading<'_> {
                 made.insert(id, node);
             }
         }
-        let all = streams.iter().all(|&stream| program.streams[stream as usize].observed);
+        let observed = |&&stream: &&u32| program.streams[stream as usize].observed;
+        let count = streams.iter().filter(observed).count();
+        let all = count == streams.len();
+        if count == 0 && self.exactly {
+            // Equations that observe nothing observe all.
+            let nothing = self.builder.output(&output_key(u32::MAX)).map_err(NotBoolean::Flaw)?;
+            let always = self.builder.constant(true);
+            self.builder.define(nothing, always).map_err(NotBoolean::Flaw)?;
+            self.builder.observe(nothing).map_err(NotBoolean::Flaw)?;
+        }
         for &number in streams {
             let stream = &program.streams[number as usize];
             let output = self.named[&output_key(number)];
@@ -309,7 +330,7 @@ fn output_key(stream: u32) -> String {
     format!("\u{0}{stream}")
 }
 
-fn is_connective(node: Node) -> bool {
+pub(crate) fn is_connective(node: Node) -> bool {
     use Node::{And, Iff, Implies, Not, Or, Xor};
     matches!(node, Not(_) | And(..) | Or(..) | Xor(..) | Implies(..) | Iff(..))
 }

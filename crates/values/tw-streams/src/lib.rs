@@ -16,6 +16,7 @@ mod boolean;
 mod column;
 mod equation;
 mod graph;
+mod joint;
 mod keys;
 mod machine;
 mod memory;

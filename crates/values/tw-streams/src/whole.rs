@@ -8,7 +8,7 @@ use crate::keys::{Keys, NONE, column_of};
 use crate::windows::{self, Here, States};
 use crate::{StreamError, Streams, absent};
 use tw_core::{Batch, Bits, Position, Value};
-use tw_ir::{Program, StreamType, What};
+use tw_ir::{Program, What};
 use tw_monitor::truth;
 use tw_stream_boolean::{Limits, Passes, Unsolved, Word};
 
@@ -47,21 +47,9 @@ impl Streams {
             Parts { key, rank, positions }
         });
         let values = vec![Vec::new(); self.graph.derived.len()];
-        let joint = self.joint(program);
         let solved = vec![false; self.graph.derived.len()];
         let mut filling = Filling { parts: parts.collect(), streams: self, program, batch, values, solved };
-        // Everything that is solved together reads comes before it.
-        let later = self.followers(&joint);
-        let of = |component: &&Component| component.members.iter().any(|&member| later[member]);
-        for component in self.graph.components.iter().filter(|component| !of(component)) {
-            filling.component(component)?;
-        }
-        if !joint.is_empty() {
-            filling.solve(&joint)?;
-        }
-        for component in self.graph.components.iter().filter(of) {
-            filling.component(component)?;
-        }
+        filling.all().map_err(Unfilled::error)?;
         let values = std::mem::take(&mut filling.values);
         for (derived, values) in self.graph.derived.iter().zip(values) {
             batch.slots[derived.slot as usize] = column(program, derived.slot, values);
@@ -70,56 +58,88 @@ impl Streams {
     }
 }
 
-impl Streams {
-    /// What is solved together because some streams do not matter: a circle may have several values as long as what is observed has
-    /// one. These are the Boolean streams around circles and those that follow from them; none if all matter, or if other streams
-    /// stand between.
-    fn joint(&self, program: &Program) -> Vec<usize> {
-        let derived = &self.graph.derived;
-        let circular = |component: &&Component| component.direction == Direction::Circular;
-        let circles: Vec<usize> =
-            self.graph.components.iter().filter(circular).flat_map(|own| own.members.clone()).collect();
-        if circles.is_empty() || program.streams.iter().all(|stream| stream.observed) {
-            return Vec::new();
-        }
-        let later = self.followers(&circles);
-        let kind = |member: usize| match &program.slots[derived[member].slot as usize].what {
-            What::Stream { stream, .. } => Some(&program.streams[*stream as usize]),
-            _ => None,
-        };
-        let boolean = |stream: &tw_ir::Stream| stream.ty == StreamType::Bool && stream.by.is_none();
-        let follows = |member: &usize| later[*member];
-        let joint: Vec<usize> =
-            (0..derived.len()).filter(follows).filter(|&member| kind(member).is_some_and(boolean)).collect();
-        // A shift of one of them is part of the equations; whatever else follows from them may not lead back.
-        let inside = |member: usize| match &program.slots[derived[member].slot as usize].what {
-            What::Shift(shift) => self.graph.of_slot.get(&shift.slot).is_some_and(|own| joint.contains(own)),
-            _ => joint.contains(&member),
-        };
-        let leads_back =
-            |member: &usize| derived[*member].reads.iter().any(|&(read, _)| later[read] && !inside(read));
-        if joint.iter().any(leads_back) { Vec::new() } else { joint }
-    }
+/// Why there are no values.
+enum Unfilled {
+    /// Equations do not have exactly one solution, or one that can be found.
+    Unsolved(Unsolved, StreamError),
+    /// Anything else.
+    Failed(StreamError),
+}
 
-    /// Those members, and all that read them.
-    fn followers(&self, members: &[usize]) -> Vec<bool> {
-        let derived = &self.graph.derived;
-        let mut follows = vec![false; derived.len()];
-        members.iter().for_each(|&member| follows[member] = true);
-        // What is read stands in an earlier component, or in the same.
-        for component in &self.graph.components {
-            let reads = |member: &usize| derived[*member].reads.iter().any(|&(read, _)| follows[read]);
-            if component.members.iter().any(reads) || component.members.iter().any(|&member| follows[member])
-            {
-                component.members.iter().for_each(|&member| follows[member] = true);
-            }
+impl Unfilled {
+    fn error(self) -> StreamError {
+        match self {
+            Unfilled::Unsolved(_, error) | Unfilled::Failed(error) => error,
         }
-        follows
+    }
+}
+
+impl From<StreamError> for Unfilled {
+    fn from(error: StreamError) -> Self {
+        Unfilled::Failed(error)
     }
 }
 
 impl Filling<'_> {
-    fn component(&mut self, component: &Component) -> Result<(), StreamError> {
+    /// All components.
+    fn all(&mut self) -> Result<(), Unfilled> {
+        let mut done = vec![false; self.streams.graph.components.len()];
+        loop {
+            let circles = self.open(&done);
+            let later = self.streams.followers(&circles);
+            self.ready(&mut done, |component| !component.members.iter().any(|&member| later[member]))?;
+            let Some(&circle) = circles.first() else { return Ok(()) };
+            // Every round solves a circle at least.
+            let together = self.streams.together(self.program, &later);
+            if together.is_empty() {
+                let own = |component: &&Component| component.members.contains(&circle);
+                let own = self.streams.graph.components.iter().find(own);
+                own.map_or(Ok(()), |component| self.component(component))?;
+                continue;
+            }
+            if self.program.streams.iter().all(|stream| stream.observed) {
+                // What a circle alone determines, all determine, at less cost.
+                match self.ready(&mut done, |_| true) {
+                    Err(Unfilled::Unsolved(Unsolved::NoModel { .. } | Unsolved::Several { .. }, _)) => {}
+                    other => return other,
+                }
+            }
+            // From the start, so that the position of an error is that of all equations.
+            match self.solve(&together) {
+                Err(Unfilled::Unsolved(Unsolved::TooLarge { .. }, error)) => {
+                    let rest = self.streams.followers(&self.open(&done));
+                    let rest = self.streams.together(self.program, &rest);
+                    if rest.is_empty() || rest.len() == together.len() {
+                        return Err(error.into());
+                    }
+                    self.solve(&rest)?;
+                }
+                other => other?,
+            }
+        }
+    }
+
+    /// The members of circles that are not solved.
+    fn open(&self, done: &[bool]) -> Vec<usize> {
+        let unsolved = |&member: &usize| self.stream(member).is_some() && !self.solved[member];
+        let components = self.streams.graph.components.iter().enumerate();
+        let circles = components.filter(|&(number, _)| !done[number] && self.streams.is_circle(number));
+        let open = circles.filter(|(_, component)| component.members.iter().any(unsolved));
+        open.flat_map(|(_, component)| component.members.iter().copied()).collect()
+    }
+
+    /// Computes such components, one after the other.
+    fn ready(&mut self, done: &mut [bool], such: impl Fn(&Component) -> bool) -> Result<(), Unfilled> {
+        for (component, done) in self.streams.graph.components.iter().zip(done) {
+            if !*done && such(component) {
+                self.component(component)?;
+                *done = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn component(&mut self, component: &Component) -> Result<(), Unfilled> {
         let len = self.batch.len;
         let circular = component.direction == Direction::Circular;
         if circular
@@ -138,7 +158,7 @@ impl Filling<'_> {
         if longest > 0
             && let Some(keys) = self.keys(component.members[0])
         {
-            return self.each_key(component, keys, longest, &mut states);
+            return Ok(self.each_key(component, keys, longest, &mut states)?);
         }
         for step in 0..len as i64 + longest {
             for (&member, &delay) in component.members.iter().zip(&component.delays) {
@@ -201,7 +221,7 @@ impl Filling<'_> {
     }
 
     /// Finds the values of Boolean streams that are defined by each other at the same position.
-    fn solve(&mut self, together: &[usize]) -> Result<(), StreamError> {
+    fn solve(&mut self, together: &[usize]) -> Result<(), Unfilled> {
         let members: Vec<u32> = together.iter().filter_map(|&member| self.stream(member)).collect();
         let first = members.first().map(|&stream| &self.program.streams[stream as usize]);
         let failed = |position: Position, message: String| {
@@ -215,7 +235,7 @@ impl Filling<'_> {
                 program.streams[stream as usize].observed = true;
             }
         }
-        let boolean = Boolean::new(&program, &members).map_err(|not| failed(0, not.message(&program)))?;
+        let boolean = Boolean::exactly(&program, &members).map_err(|not| failed(0, not.message(&program)))?;
         let ends = |at: Position| Ends { first: at == 0, last: at + 1 == self.batch.len };
         let mut columns = Vec::new();
         for input in boolean.inputs() {
@@ -240,7 +260,8 @@ impl Filling<'_> {
                 Unsolved::NoModel { position } | Unsolved::Several { position } => position,
                 _ => 0,
             };
-            failed(position, unsolved.to_string())
+            let error = failed(position, unsolved.to_string());
+            Unfilled::Unsolved(unsolved, error)
         };
         let program =
             tw_stream_boolean::Program::new(boolean.specification(), Passes::Auto).map_err(unsolved)?;
