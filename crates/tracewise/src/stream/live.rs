@@ -6,6 +6,8 @@
 use super::refuse_none;
 use crate::run::faults::nothing_to;
 use crate::run::open::format_of;
+use crate::run::order::uses_time;
+use crate::run::timing::reads_times;
 use crate::watch::halt::{self, BadLines, Halt};
 use crate::watch::run::{Run, names};
 use crate::watch::watcher::Watcher;
@@ -86,7 +88,8 @@ pub(crate) fn live(
     let spec = &spec.with_roots(watched);
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
-    let live = Live::new(name, format, &Projection::of(&spec.program, None, false), &session.read);
+    let timed = uses_time(session, spec) || reads_times(session, spec);
+    let live = Live::new(name, format, &Projection::of(&spec.program, None, timed), &session.read);
     let watcher = StreamWatcher::new(spec, options, sink);
     let watch = WatchOptions {
         skip_bad_lines: options.skip_bad_lines,

@@ -491,6 +491,35 @@ fn live_positions_are_those_of_the_stored_trace() {
     assert_eq!(tracewise(&format!("stream run {spec} t.csv --follow")).code, 2);
 }
 
+#[test]
+fn live_streams_read_timestamps() {
+    let input = "time,p,x\n0,1,2\n1.5,1,\n2,0,3\n2,1,1\n7,1,4\n";
+    for (name, equations) in [
+        ("window", "stream w: int = count[p over 2s]; stream m: real = avg[x over 2s];"),
+        ("time", "stream t: real = time; stream e: real = elapsed + e[-1|0];"),
+        ("ahead", "stream w: int = count[p over 2s]; stream coming: int = w[+1|9];"),
+        ("interval", "stream c: int = count[O[0,2] p over 3];"),
+        (
+            "property",
+            "stream y: bool = p; trigger late : y & elapsed > 1; property short : G (count[y over 2s] < 3);",
+        ),
+    ] {
+        let line = format!(
+            "stream run {} - --format csv --output json",
+            with(&format!("live-times-{name}"), equations)
+        );
+        let (stored, live) = (tracewise_with(&line, input), tracewise_with(&format!("{line} --live"), input));
+        assert_eq!((stored.code, live.code), (0, 0), "{}{}", stored.err, live.err);
+        assert_eq!(live.out, stored.out, "{name}");
+        assert_eq!(live.out.lines().count(), 5, "{name}");
+    }
+    let line =
+        format!("stream run {} - --format csv --live", with("live-times-none", "stream t: real = time;"));
+    let refused = tracewise_with(&line, "p\n1\n");
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert!(refused.err.contains("this trace has none"), "{}", refused.err);
+}
+
 /// A window of positions has a bound; one of time has none but the number of events in it, and says so.
 #[test]
 fn windows_are_counted_in_the_memory() {
