@@ -19,7 +19,7 @@ use std::io;
 use std::ops::Range;
 use tw_core::{Column, Position};
 use tw_diag::{Diagnostic, Sources};
-use tw_ir::{SlotId, StreamType};
+use tw_ir::{Expect, Program, Slot, SlotId, StreamType, What};
 use tw_stream_boolean::Passes;
 pub use tw_streams::RowForm as StreamForm;
 use tw_streams::RowWriter;
@@ -161,6 +161,22 @@ impl Default for StreamOptions {
     }
 }
 
+/// The column of the keys of a Boolean stream that has an instance for each: formulas take its truth, false where the key is null, but
+/// as a value it is null there like those of other types.
+fn key_slot(program: &Program, stream: &tw_ir::Stream) -> Option<SlotId> {
+    let path = stream.by.as_ref().filter(|_| stream.ty == StreamType::Bool)?;
+    let same = |slot: &Slot| matches!(&slot.what, What::Variable(own, Expect::Any) if own == path);
+    program.slots.iter().position(same).map(|slot| slot as SlotId)
+}
+
+/// Makes a column null where the key is.
+fn without_keys(column: &mut Column, key: &Column) {
+    if (0..key.len()).any(|at| key.value(at).is_null()) {
+        let value = |at| if key.value(at).is_null() { Value::Null } else { column.value(at) };
+        *column = Column::of_values((0..column.len()).map(value).collect());
+    }
+}
+
 pub(crate) fn run(
     session: &Session,
     spec: &Specification,
@@ -175,10 +191,24 @@ pub(crate) fn run(
     refuse_none(spec)?;
     let spec = &spec.with_roots(Vec::new());
     let observed = || spec.program.streams.iter().filter(|stream| stream.observed && options.values);
-    let kept: Vec<SlotId> = observed().map(|stream| stream.slot).collect();
+    let mut kept: Vec<SlotId> = observed().map(|stream| stream.slot).collect();
+    let streams = kept.len();
+    for key in observed().filter_map(|stream| key_slot(&spec.program, stream)) {
+        if !kept[streams..].contains(&key) {
+            kept.push(key);
+        }
+    }
     let need = Need { kept: &kept, computed: true, ..Need::default() };
-    let loaded = columns::read(session, spec, files, need, None, None)?;
+    let mut loaded = columns::read(session, spec, files, need, None, None)?;
     faults::refuse_empty(&loaded)?;
+    let keys = loaded.kept.split_off(streams.min(loaded.kept.len()));
+    for (stream, column) in observed().zip(&mut loaded.kept) {
+        let key = key_slot(&spec.program, stream);
+        let place = key.and_then(|key| kept[streams..].iter().position(|own| *own == key));
+        if let Some(key) = place.and_then(|place| keys.get(place)) {
+            without_keys(column, key);
+        }
+    }
     let mut warnings = spec.warnings.clone();
     warnings.extend(loaded.warnings.iter().cloned());
     Ok(StreamReport {

@@ -3,7 +3,7 @@
 //! Beside the values, each position says which *alarms* it raises: of the properties `G φ` that look at one position alone (a
 //! trigger is one), those whose φ fails there. Others are left to `watch`.
 
-use super::refuse_none;
+use super::{key_slot, refuse_none};
 use crate::run::faults::nothing_to;
 use crate::run::open::format_of;
 use crate::run::order::uses_time;
@@ -155,7 +155,8 @@ struct StreamWatcher<'t> {
     spec: &'t Specification,
     options: &'t StreamLive,
     sink: &'t mut dyn StreamSink,
-    slots: Vec<SlotId>,
+    /// Of each observed stream its slot, and that of the keys it has no value without.
+    slots: Vec<(SlotId, Option<SlotId>)>,
     conditions: Vec<Condition>,
     seen: Position,
     bad_lines: BadLines,
@@ -167,7 +168,7 @@ impl<'t> StreamWatcher<'t> {
         let conditions = program.roots.iter().filter_map(|root| condition(program, root));
         let conditions = conditions.map(|node| Condition::new(program, node)).collect();
         let observed = program.streams.iter().filter(|stream| stream.observed);
-        let slots = observed.map(|stream| stream.slot).collect();
+        let slots = observed.map(|stream| (stream.slot, key_slot(program, stream))).collect();
         Self { spec, options, sink, slots, conditions, seen: 0, bad_lines: BadLines::default() }
     }
 
@@ -203,10 +204,12 @@ impl Receiver for StreamWatcher<'_> {
                     }
                 }
             }
-            rows.push((
-                self.slots.iter().map(|&slot| batch.slots[slot as usize].value(at)).collect(),
-                alarms,
-            ));
+            let value = |slot: SlotId| batch.slots[slot as usize].value(at);
+            let own = |&(slot, key): &(SlotId, Option<SlotId>)| match key {
+                Some(key) if value(key).is_null() => Value::Null,
+                _ => value(slot),
+            };
+            rows.push((self.slots.iter().map(own).collect(), alarms));
         }
         Ok(rows)
     }

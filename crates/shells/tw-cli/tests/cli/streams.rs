@@ -520,6 +520,26 @@ fn live_streams_read_timestamps() {
     assert!(refused.err.contains("this trace has none"), "{}", refused.err);
 }
 
+/// Where the key is null a stream has no value, whatever its type; as a condition null is false.
+#[test]
+fn without_a_key_there_is_no_value() {
+    let streams = "stream n: int = 1 by k; stream b: bool = p by k; stream c: bool = !b[-1|true] by j; stream a: bool = b;
+        stream d: bool = p[-1|true] by k; trigger none : !b;";
+    let input = "k,j,p\nu,1,1\n,1,1\nu,,0\n,,1\nv,1,1\n";
+    let expected = "position,n,b,c,a,d\n0,1,true,false,true,true\n1,,,false,false,\n2,1,false,,false,true\n3,,,,false,\n4,1,true,true,true,true\n";
+    let line = format!("stream run {} - --format csv --output csv", with("streams-no-key", streams));
+    let (stored, live) = (tracewise_with(&line, input), tracewise_with(&format!("{line} --live"), input));
+    assert_eq!((stored.code, live.code), (0, 0), "{}{}", stored.err, live.err);
+    assert_eq!((stored.out.as_str(), live.out.as_str()), (expected, expected));
+    // What looks ahead is computed as a whole, and waits when it is followed.
+    let ahead = with("streams-no-key-ahead", &format!("{streams} stream z: bool = p[+1|false];"));
+    let line = format!("stream run {ahead} - --format csv --output json");
+    let (stored, live) = (tracewise_with(&line, input), tracewise_with(&format!("{line} --live"), input));
+    assert_eq!((stored.code, live.code), (0, 0), "{}{}", stored.err, live.err);
+    assert_eq!(live.out, stored.out);
+    assert!(stored.out.contains(r#"{"position":1,"n":null,"b":null,"c":false"#), "{}", stored.out);
+}
+
 /// A window of positions has a bound; one of time has none but the number of events in it, and says so.
 #[test]
 fn windows_are_counted_in_the_memory() {
