@@ -3,7 +3,11 @@
 //! `abs`, `min` and `max` are greatest and least of straight terms, and sums of them are so again; a comparison with the greatest is a
 //! disjunction, one with the least a conjunction. What a disjunction is worth is the greatest of its sides, so that the values are the
 //! same, at the samples and exact between them. `a == b` is `a <= b & a >= b`.
+//!
+//! Sides that bend meet in rounded values. What is certain of them all the same, that `abs(x)` is not below 0 and `a == b` not worth
+//! more, is written beside them: a comparison of constants, which no rounding passes.
 
+use crate::lattice::{max, min, negate};
 use rustc_hash::FxHashMap;
 use tw_core::Value;
 use tw_ir::{ArithmeticOp, CompareOp, Expect, Node, NodeId, Program, What};
@@ -25,7 +29,7 @@ enum Bent {
 pub fn straighten(program: &Program) -> Result<Program, Unsupported> {
     let mut made = program.clone();
     let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
-    let mut bends = Bends { program: &mut made, terms: FxHashMap::default() };
+    let mut bends = Bends { program: &mut made, terms: FxHashMap::default(), ranges: FxHashMap::default() };
     let mut places: FxHashMap<NodeId, NodeId> = FxHashMap::default();
     for id in program.reachable(&roots) {
         let node = program.dag.node(id);
@@ -33,6 +37,8 @@ pub fn straighten(program: &Program) -> Result<Program, Unsupported> {
             Node::Compare(op, a, b) => bends.compare(id, op, a, b)?,
             // Terms stay as they are: predicates are made of them.
             _ if is_term(node) => {
+                let range = bends.range(node);
+                bends.ranges.insert(id, range);
                 bends.term(id, node)?;
                 id
             }
@@ -44,6 +50,10 @@ pub fn straighten(program: &Program) -> Result<Program, Unsupported> {
         root.node = places[&root.node];
     }
     Ok(made)
+}
+
+fn ordered(a: f64, b: f64) -> (f64, f64) {
+    (min(a, b), max(a, b))
 }
 
 fn is_term(node: Node) -> bool {
@@ -62,7 +72,12 @@ struct Bends<'p> {
     program: &'p mut Program,
     /// The terms that bend.
     terms: FxHashMap<NodeId, Bent>,
+    /// What terms are at least and at most, by their form.
+    ranges: FxHashMap<NodeId, (f64, f64)>,
 }
+
+/// Of a term that may be any number.
+const ANY: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 impl Bends<'_> {
     /// A node that stands for the written one.
@@ -76,6 +91,68 @@ impl Bends<'_> {
 
     fn of(&self, id: NodeId) -> Bent {
         self.terms.get(&id).cloned().unwrap_or(Bent::Straight(id))
+    }
+
+    fn range_of(&self, id: NodeId) -> (f64, f64) {
+        self.ranges.get(&id).copied().unwrap_or(ANY)
+    }
+
+    /// What a term is at least and at most. Each bound is computed as the term is, so that rounding keeps the order.
+    fn range(&self, node: Node) -> (f64, f64) {
+        let of = |id: NodeId| self.range_of(id);
+        let turned = |(low, high): (f64, f64)| (negate(high), negate(low));
+        let (low, high) = match node {
+            Node::Constant(at) => match self.program.dag.constants[at as usize] {
+                Value::Int(int) => (int as f64, int as f64),
+                Value::Real(real) => (real, real),
+                _ => ANY,
+            },
+            Node::Negate(a) => turned(of(a)),
+            Node::Abs(a) => match of(a) {
+                (low, high) if low >= 0.0 => (low, high),
+                (low, high) if high <= 0.0 => turned((low, high)),
+                (low, high) => (0.0, max(negate(low), high)),
+            },
+            Node::Arithmetic(op, a, b) => {
+                let (a, b) = (of(a), of(b));
+                match op {
+                    ArithmeticOp::Add => (a.0 + b.0, a.1 + b.1),
+                    ArithmeticOp::Sub => (a.0 - b.1, a.1 - b.0),
+                    ArithmeticOp::Min => (min(a.0, b.0), min(a.1, b.1)),
+                    ArithmeticOp::Max => (max(a.0, b.0), max(a.1, b.1)),
+                    ArithmeticOp::Mul if b.0 == b.1 && b.0 != 0.0 => ordered(a.0 * b.0, a.1 * b.0),
+                    ArithmeticOp::Mul if a.0 == a.1 && a.0 != 0.0 => ordered(a.0 * b.0, a.0 * b.1),
+                    ArithmeticOp::Div if b.0 == b.1 && b.0 != 0.0 => ordered(a.0 / b.0, a.1 / b.0),
+                    _ => ANY,
+                }
+            }
+            _ => ANY,
+        };
+        // Infinities that cancel say nothing; 0.0 is added because nothing is −0.0.
+        if low <= high { (low + 0.0, high + 0.0) } else { ANY }
+    }
+
+    /// A comparison of constants, if they are finite.
+    fn certain(&mut self, written: NodeId, op: CompareOp, (a, b): (f64, f64)) -> Option<NodeId> {
+        if !(a - b).is_finite() {
+            return None;
+        }
+        let [a, b] = [a, b].map(|side| self.program.dag.constant(Value::Real(side)));
+        Some(self.add(written, Node::Compare(op, a, b)))
+    }
+
+    /// A comparison within what its sides can be.
+    fn within(&mut self, written: NodeId, made: NodeId, op: CompareOp, sides: [NodeId; 2]) -> NodeId {
+        let [(least_a, most_a), (least_b, most_b)] = sides.map(|side| self.range_of(side));
+        let above = matches!(op, CompareOp::Gt | CompareOp::Ge);
+        let (least, most) = match above {
+            true => ((least_a, most_b), (most_a, least_b)),
+            false => ((most_a, least_b), (least_a, most_b)),
+        };
+        let most = self.certain(written, op, most);
+        let made = most.map_or(made, |most| self.add(written, Node::And(made, most)));
+        let least = self.certain(written, op, least);
+        least.map_or(made, |least| self.add(written, Node::Or(made, least)))
     }
 
     /// Notes a term that bends, if the parts that bend come through.
@@ -188,17 +265,23 @@ impl Bends<'_> {
         if equal && !self.is_number(a) && !self.is_number(b) {
             return Ok(id);
         }
+        let bends = left.size() * right.size() > 1;
         let made = match op {
             CompareOp::Eq | CompareOp::Ne => {
                 let least = self.pairs(id, CompareOp::Le, &left, &right);
                 let most = self.pairs(id, CompareOp::Ge, &left, &right);
                 let both = self.add(id, Node::And(least, most));
+                let none = self.certain(id, CompareOp::Ge, (0.0, 0.0));
+                let both = none.map_or(both, |none| self.add(id, Node::And(both, none)));
                 if op == CompareOp::Eq { both } else { self.add(id, Node::Not(both)) }
             }
-            op => self.pairs(id, op, &left, &right),
+            op => {
+                let made = self.pairs(id, op, &left, &right);
+                if bends { self.within(id, made, op, [a, b]) } else { made }
+            }
         };
         // A comparison with null is false; with a part of it that is not null it might hold.
-        let partly = op == CompareOp::Ne || left.size() * right.size() > 1;
+        let partly = op == CompareOp::Ne || bends;
         match partly {
             false => Ok(made),
             true => {

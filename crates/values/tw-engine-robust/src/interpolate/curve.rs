@@ -95,8 +95,15 @@ impl Curve {
             let from = if at > 0 { all[at - 1].to } else { start };
             // Where they cross, the way to a goal changes.
             let crossing = phi.crosses(psi, from, to);
-            let parts = [crossing.map(|time| (time, to)), Some((from, crossing.unwrap_or(to)))];
-            for (from, to) in parts.into_iter().flatten() {
+            let parts = match crossing {
+                None => [None, Some((from, to, phi, psi))],
+                Some((time, value)) => [
+                    Some((time, to, phi.since(time, value), psi.since(time, value))),
+                    Some((from, time, phi.until(time, value), psi.until(time, value))),
+                ],
+            };
+            let meet = crossing.map(|(time, _)| time);
+            for (from, to, phi, psi) in parts.into_iter().flatten() {
                 let best = max(psi.at(to), worth);
                 let held = if phi.rises() { phi } else { Line::constant(phi.at(to)) };
                 stretch.clear();
@@ -113,7 +120,7 @@ impl Curve {
                 // At the beginning: at once, or by holding there and in a part of the stretch, and going on.
                 let after = min(phi.at(from), stretch[0].line.at(from));
                 let (phi, psi) = match at {
-                    _ if Some(from) == crossing => (phi.at(from), psi.at(from)),
+                    _ if Some(from) == meet => (phi.at(from), psi.at(from)),
                     0 => (hold.values[0], goal.values[0]),
                     _ => all[at - 1].values,
                 };

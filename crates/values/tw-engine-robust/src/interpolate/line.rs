@@ -62,8 +62,14 @@ impl Line {
         }
     }
 
-    /// Where the two cross strictly between two times.
-    pub(super) fn crosses(self, other: Line, from: f64, to: f64) -> Option<f64> {
+    /// Where the two cross strictly between two times, and their value there.
+    pub(super) fn crosses(self, other: Line, from: f64, to: f64) -> Option<(f64, f64)> {
+        let time = self.meets(other, from, to)?;
+        (time > from && time < to).then(|| (time, self.shared(other, time, from, to)))
+    }
+
+    /// Where the two cross between two times; close to one of them, that is where it is rounded to.
+    fn meets(self, other: Line, from: f64, to: f64) -> Option<f64> {
         if self == other || (self.is_constant() && other.is_constant()) {
             return None;
         }
@@ -73,7 +79,41 @@ impl Line {
             return None;
         }
         let time = from + (to - from) * (before / (before - after));
-        (time > from && time < to).then_some(time)
+        Some(max(min(time, to), from))
+    }
+
+    /// The value of two lines that cross at a time between two others: that of the line halfway between them, which is exactly 0
+    /// where one is the negation of the other, whatever either of them is rounded to.
+    fn shared(self, other: Line, time: f64, from: f64, to: f64) -> f64 {
+        match (self.is_constant(), other.is_constant()) {
+            (true, _) => self.start,
+            (_, true) => other.start,
+            _ => {
+                let halfway = |at: f64| 0.5 * self.at(at) + 0.5 * other.at(at);
+                let value = Line::new(from, halfway(from), to, halfway(to)).at(time);
+                // Within both, as far as they go.
+                [self, other].into_iter().fold(value, |value, line| {
+                    let (a, b) = (line.at(from), line.at(to));
+                    max(min(value, max(a, b)), min(a, b)) + 0.0
+                })
+            }
+        }
+    }
+
+    /// The same line up to a time, when it has this value.
+    pub(super) fn until(self, time: f64, value: f64) -> Self {
+        match self.is_constant() {
+            true => self,
+            false => Self::new(self.from, self.start, time, value),
+        }
+    }
+
+    /// The same line from a time on, when it has this value.
+    pub(super) fn since(self, time: f64, value: f64) -> Self {
+        match self.is_constant() {
+            true => self,
+            false => Self::new(time, value, self.to, self.end),
+        }
     }
 }
 
@@ -99,8 +139,21 @@ pub(super) fn extreme(
         let a_greater = difference > 0.0 || (difference.is_nan() && a.at(from) >= b.at(from));
         if a_greater == greater { a } else { b }
     };
-    let crossing = a.crosses(b, from, to);
-    let middle = crossing.unwrap_or(to);
-    let second = crossing.map(|time| Piece { line: first(time, to), to });
-    [Piece { line: first(from, middle), to: middle }].into_iter().chain(second)
+    let extreme = |at: f64| if greater { max(a.at(at), b.at(at)) } else { min(a.at(at), b.at(at)) };
+    // They meet in one value, so that what is left of them begins where the other ends.
+    let pieces = match a.meets(b, from, to) {
+        None => [Some(Piece { line: first(from, to), to }), None],
+        Some(time) if time <= from => {
+            [Some(Piece { line: first(from, to).since(from, extreme(from)), to }), None]
+        }
+        Some(time) if time >= to => [Some(Piece { line: first(from, to).until(to, extreme(to)), to }), None],
+        Some(time) => {
+            let value = a.shared(b, time, from, to);
+            [
+                Some(Piece { line: first(from, time).until(time, value), to: time }),
+                Some(Piece { line: first(time, to).since(time, value), to }),
+            ]
+        }
+    };
+    pieces.into_iter().flatten()
 }

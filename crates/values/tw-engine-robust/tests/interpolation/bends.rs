@@ -106,9 +106,69 @@ fn values_between_samples_are_exact() {
     };
     // It passes through 0 halfway.
     assert_eq!(value("F[0,10] abs(x) < 3", &[-6.0, 6.0], &[0.0; 2]), 3.0);
-    assert!(value("F[0,10] x == 1", &[-6.0, 6.0], &[0.0; 2]).abs() < 1e-12);
+    assert_eq!(value("F[0,10] x == 1", &[-6.0, 6.0], &[0.0; 2]), 0.0);
+    // In tenths, which are rounded.
+    assert_eq!(value("G abs(x) >= 0", &[-0.1, 0.2], &[0.0; 2]), 0.0);
+    assert_eq!(value("F[0,10] x + 0 == y", &[-0.1, 0.2], &[0.3, 0.1]), 0.0);
+    assert_eq!(value("G abs(x - 0.1) >= 0.5", &[-0.1, 0.2], &[0.0; 2]), -0.5);
     // They cross at 2, the least that their greatest is.
     assert_eq!(value("G[0,10] max(x, y) > 1", &[0.0, 4.0], &[4.0, 0.0]), 1.0);
     assert_eq!(value("F[0,10] min(x, y) > 1", &[0.0, 4.0], &[4.0, 0.0]), 1.0);
     assert_eq!(value("G[0,10] x + 0 != y", &[0.0, 4.0], &[4.0, 0.0]), 0.0);
+}
+
+/// Bends of signals in tenths, which no number of bits is exactly: no value passes what it can be, and where signals cross it is 0.
+#[test]
+fn rounding_turns_no_sign() {
+    // Whether it is at least 0 or at most, and 0 where x and y cross, or x and 0.
+    let formulas = [
+        ("G abs(x) >= 0", true, Some(false)),
+        ("G !(abs(x) < 0)", true, Some(false)),
+        ("F abs(x) <= 0", false, Some(false)),
+        ("F 0 >= abs(x)", false, Some(false)),
+        ("F x == 0", false, Some(false)),
+        ("F x + 0 == y", false, Some(true)),
+        ("G x + 0 != y", true, Some(true)),
+        ("G abs(x - y) >= 0", true, Some(true)),
+        ("G 3 * abs(x - y) / 7 >= 0", true, Some(true)),
+        ("!F[0,30] x + 0 == y", true, None),
+        ("G[0,30] abs(x) >= 0", true, None),
+        ("F[10,30] abs(y) <= 0", false, None),
+        ("O[0,20] abs(x) == abs(y)", false, None),
+        ("G abs(x) + abs(y) >= 0", true, None),
+        ("G abs(abs(x) - 0.3) >= 0", true, None),
+        ("G -abs(x) - 2 * abs(y - x) <= 0", true, None),
+        ("(abs(x) >= 0) U[0,20] (x + 0 == y)", false, None),
+        ("G max(abs(x), y) >= 0", true, None),
+    ];
+    let options = EvaluateOptions { unit: TimeUnit::Nanoseconds, ..Default::default() };
+    for (text, above, crossing) in formulas {
+        let program = straighten(&tw_testkit::texts::formula(text)).unwrap();
+        let robust = Robust::new(&program, &options).unwrap();
+        for seed in 0..cases(300) {
+            let mut rng = Rng::new(seed);
+            let len = 2 + rng.below(6);
+            let times: Vec<Time> = (0..len as Time).map(|at| 10 * at).collect();
+            let column =
+                |rng: &mut Rng| (0..len).map(|_| (rng.below(41) as f64 - 20.0) / 10.0).collect::<Vec<f64>>();
+            let (x, y) = (column(&mut rng), column(&mut rng));
+            let sparse = samples(&robust, &program, &[("x", &x), ("y", &y)], Some(times));
+            let node = program.roots[0].node;
+            let found = robust.interpolated(&sparse, &[node], Interpolation::Linear).unwrap().remove(0);
+            for (at, &value) in found.iter().enumerate() {
+                let place = || format!("seed {seed}: {text} at {at}: {value:e}\n{x:?}\n{y:?}");
+                // A window beyond the end has nothing in it.
+                assert!(
+                    value.is_infinite() || if above { value >= 0.0 } else { value <= 0.0 },
+                    "{}",
+                    place()
+                );
+                let difference = |at: usize| x[at] - if crossing == Some(true) { y[at] } else { 0.0 };
+                let crosses = (at + 1..len).any(|at| difference(at - 1) * difference(at) <= 0.0);
+                if crossing.is_some() && crosses {
+                    assert_eq!(value, 0.0, "{}", place());
+                }
+            }
+        }
+    }
 }
