@@ -137,19 +137,19 @@ pub(crate) fn refuse_none(spec: &Specification) -> Result<(), Error> {
     }
 }
 
-/// How Boolean streams are computed, where that is asked for.
+/// How streams are computed, where that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamPasses {
-    /// Two passes over an automaton of all equations.
+    /// Two passes over an automaton of all equations, which are Boolean.
     Two,
-    /// One pass more than directions alternate.
+    /// One pass more than directions alternate, of equations that are well-formed.
     Classic,
 }
 
 /// How streams are run.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamOptions {
-    /// How Boolean streams are computed; nothing leaves that to what suits them.
+    /// How streams are computed; nothing leaves that to what suits them.
     pub passes: Option<StreamPasses>,
     /// Whether values are kept. Without, it is only told whether there are some: a report of no streams.
     pub values: bool,
@@ -177,6 +177,16 @@ fn without_keys(column: &mut Column, key: &Column) {
     }
 }
 
+/// Whether classic passes over a specification are those of every run: over values of any type, where it is not all Boolean.
+/// What is not well-formed has none.
+fn classic_elsewhere(spec: &Specification) -> Result<bool, Error> {
+    if tw_streams::Boolean::all(&spec.program).is_ok() {
+        return Ok(false);
+    }
+    let cycle = tw_streams::Streams::new(&spec.program).and_then(|streams| streams.cycle(&spec.program));
+    cycle.map_or(Ok(true), |cycle| Err(crate::run::streams::circular(spec, &cycle)))
+}
+
 pub(crate) fn run(
     session: &Session,
     spec: &Specification,
@@ -185,8 +195,10 @@ pub(crate) fn run(
 ) -> Result<StreamReport, Error> {
     match options.passes {
         Some(StreamPasses::Two) => return questions::run_by(session, spec, files, Passes::Two),
-        Some(StreamPasses::Classic) => return questions::run_by(session, spec, files, Passes::Classic),
-        None => {}
+        Some(StreamPasses::Classic) if !classic_elsewhere(spec)? => {
+            return questions::run_by(session, spec, files, Passes::Classic);
+        }
+        Some(StreamPasses::Classic) | None => {}
     }
     refuse_none(spec)?;
     let spec = &spec.with_roots(Vec::new());

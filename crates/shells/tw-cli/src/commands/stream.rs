@@ -291,7 +291,7 @@ struct Run {
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = ["text", "json", "csv"])]
     output: String,
 
-    /// How Boolean streams are computed: two passes over an automaton, or the classic ones (what suits them)
+    /// How streams are computed: Boolean ones in two passes over an automaton, or well-formed ones in the classic passes (what suits them)
     #[arg(long, value_name = "WHICH", value_parser = ["two", "classic"])]
     passes: Option<String>,
 

@@ -610,6 +610,35 @@ fn nothing_is_printed_that_is_no_value() {
     );
 }
 
+/// Whatever is well-formed, of any type and by key; what is not is refused.
+#[test]
+fn classic_passes_compute_what_is_well_formed() {
+    let input = "time,k,p,x\n0,u,1,2\n1,v,0,3\n2,u,1,1\n3,,1,4\n";
+    for (number, equations) in [
+        "stream y: int = y[-1|0] + 1;",
+        "stream y: int = y[+1|0] + x; stream z: real = z[-1|0.5] * y; stream b: bool = z > 3 | b[+1|false];",
+        "stream y: string = if p then k else \"none\"; stream n: int = n[-1|0] + 1 by k; stream b: bool = p by k;",
+        "stream b: bool = count[p over 2s] > 1; stream e: real = elapsed;",
+        "stream b: bool = x[-1|0] < x[+1|9] & c; stream c: bool = count[p over 2] > 1 | c[-1|false];",
+        "stream b: bool = b[+1|true] & p; stream c: bool = if b then c[-1|false] else p; observe c;",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let spec = with(&format!("streams-classic-{number}"), equations);
+        let line = format!("stream run {spec} - --format csv --output json");
+        let (run, classic) = (tracewise_with(&line, input), tracewise_with(&format!("{line} --passes classic"), input));
+        assert_eq!((run.code, classic.code), (0, 0), "{equations}\n{}{}", run.err, classic.err);
+        assert_eq!(classic.out, run.out, "{equations}");
+    }
+    for circle in ["stream y: int = y + 1;", "stream y: bool = y & p; stream n: int = 1;"] {
+        let spec = with("streams-classic-circle", circle);
+        let refused = tracewise_with(&format!("stream run {spec} - --format csv --passes classic"), input);
+        assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{circle}");
+        assert!(refused.err.contains("zero-cycle"), "{}", refused.err);
+    }
+}
+
 /// What goes in a circle is analysed, whatever else there is; comparisons are inputs that a trace decides.
 #[test]
 fn boolean_circles_among_numbers() {
