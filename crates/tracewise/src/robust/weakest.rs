@@ -50,7 +50,7 @@ pub(super) fn add(
             position,
             time: run.stamp(weakest.position).or(located.and_then(|located| located.time)),
             value: weakest.value,
-            values: values(run.spec, weakest.node, reason, located),
+            values: values(run, weakest.node, reason, located, position),
             line: located.and_then(check::log_line),
         });
     }
@@ -66,29 +66,34 @@ fn reason(spec: &Specification, node: NodeId) -> Reason {
     }
 }
 
-/// The columns that a predicate reads.
+/// The columns and streams that a predicate reads.
 fn values(
-    spec: &Specification,
+    run: &Run<'_>,
     node: NodeId,
     reason: Reason,
     located: Option<&Located>,
+    position: Position,
 ) -> Vec<(String, Value)> {
     let Some(row) = located.and_then(|located| located.row.as_ref()) else { return Vec::new() };
     if reason != Reason::Predicate {
         return Vec::new();
     }
-    let program = &spec.program;
+    let program = &run.spec.program;
     let mut values: Vec<(String, Value)> = Vec::new();
     for part in program.reachable(&[node]) {
         let (Node::Slot(slot) | Node::Truth(slot)) = program.dag.node(part) else { continue };
         let path = match &program.slots[slot as usize].what {
             What::Proposition(path) | What::Variable(path, _) => path,
-            What::Event { .. }
-            | What::Tuples { .. }
-            | What::Timing(_)
-            | What::Stream { .. }
-            | What::Shift(_)
-            | What::Window(_) => continue,
+            What::Stream { .. } | What::Shift(_) | What::Window(_) => {
+                let name = tw_ir::display(program, part);
+                if let Some(value) = run.loaded.computed(slot, position)
+                    && !values.iter().any(|(known, _)| *known == name)
+                {
+                    values.push((name, value));
+                }
+                continue;
+            }
+            What::Event { .. } | What::Tuples { .. } | What::Timing(_) => continue,
         };
         let (name, value) = (path.to_string(), tw_trace::value_at(row, path));
         // A proposition that the row does not have is an event that does not happen.

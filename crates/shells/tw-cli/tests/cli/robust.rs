@@ -146,6 +146,35 @@ fn the_sample_that_decides_is_named() {
     assert_eq!((&empty["weakest"]["reason"], &empty["weakest"]["position"]), (&json!("empty"), &json!(0)));
 }
 
+/// What equations and windows say is no column of the line, and is told beside those that are.
+#[test]
+fn streams_of_the_sample_that_decides_are_shown() {
+    let spec = directory("robust-streams").join("spec.tw");
+    let text = "stream s: int = s[-1|0] + x; stream up: bool = x > 2; stream n: int = s[+1|7] by k;
+        property sum : G (s - x < 4); property before : G s[-1|0] < 2; property rise : G up;
+        property most : G (max[x over 2] < 3 & x < 9); property twice : G (s < 9 - s); property ahead : F n > 5;";
+    std::fs::write(&spec, text).expect("a scratch file");
+    let spec = spec.display();
+    let input = "x,k\n1,a\n3,b\n2,a\n";
+    let weakest = |options: &str| {
+        let run = tracewise_with(&format!("robust {spec} - --format csv --output json {options}"), input);
+        assert_eq!(run.code, 0, "{}", run.err);
+        let lines = run.json().into_iter();
+        lines.map(|line| line["weakest"]["values"].clone()).collect::<Vec<_>>()
+    };
+    let expected = [
+        json!({"s": 6, "x": 2}),
+        json!({"s[-1|0]": 4}),
+        json!({"up": false}),
+        json!({"max[x over 2]": 3}),
+        json!({"s": 6}),
+        json!({"n": 7}),
+    ];
+    assert_eq!(weakest(""), expected);
+    let text = tracewise_with(&format!("robust {spec} - --format csv"), input);
+    assert!(text.out.contains("(s = 6, x = 2)") && text.out.contains("(up = false)"), "{}", text.out);
+}
+
 #[test]
 fn what_is_only_true_or_false_is_infinite() {
     let trace = "time,ok,name,x\n0,true,bob,1\n1,false,eve,\n";
