@@ -1,6 +1,7 @@
 //! Verdicts from slices that lie in files, by the manifest that says what each may report.
 
 use super::partial::{Restriction, evaluate, together};
+use super::plan::properties;
 use super::split::KIND;
 use crate::check::{CheckOptions, CheckReport};
 use crate::{Error, Session, Specification};
@@ -53,7 +54,7 @@ pub(crate) fn check(
     (file, manifest): (&str, &Json),
     options: &CheckOptions,
 ) -> Result<CheckReport, Error> {
-    let spec = &*spec.properties()?;
+    let spec = &*properties(spec)?;
     let directory = Path::new(file).parent().unwrap_or(Path::new(""));
     let bad = |what: &str| Error::refused(format!("`{file}` is no manifest of slices: {what}"));
     let slices = manifest["slices"].as_array().ok_or_else(|| bad("it has no slices"))?;

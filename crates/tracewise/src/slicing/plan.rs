@@ -128,14 +128,21 @@ pub(super) fn refuse_derived(spec: &Specification) -> Result<(), Error> {
     }
 }
 
-/// Properties that plans know: no monitors, no requirements.
-fn properties(spec: &Specification) -> Result<Cow<'_, Specification>, Error> {
-    crate::monitors::refuse(spec, "they are not sliced; leave them out")?;
-    if let Some(requirement) = spec.program.requirements.first() {
-        return Err(Error::refused(format!(
-            "`{}` is a requirement, which is not sliced; leave it out",
-            requirement.root.name
-        )));
+/// Properties that are judged slice by slice: monitors and requirements are refused, for left out in silence they would seem to hold.
+pub(super) fn properties(spec: &Specification) -> Result<Cow<'_, Specification>, Error> {
+    let roots = spec.program.roots.iter().filter(|root| root.kind == RootKind::Property);
+    let names: Vec<String> = roots.map(|root| Setting::Only.to(&root.name)).collect();
+    let (monitors, requirement) = match names.is_empty() {
+        true => ("they are not sliced; `G φ` is".to_string(), "check it on the whole log".to_string()),
+        false => {
+            let others = format!("name the properties: {}", names.join(" "));
+            (format!("they are not sliced; {others}"), others)
+        }
+    };
+    crate::monitors::refuse(spec, &monitors)?;
+    if let Some(own) = spec.program.requirements.first() {
+        let why = format!("`{}` is a requirement, which is not sliced", own.root.name);
+        return Err(Error::refused_instead(why, requirement));
     }
     let spec = spec.properties()?;
     refuse_derived(&spec)?;

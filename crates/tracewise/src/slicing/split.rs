@@ -1,7 +1,7 @@
 //! `split`: the slices of a log as files, with a manifest that says what each is about; and the verdicts from such files.
 
 use super::keeping::{Belongs, Keeping};
-use super::plan::refuse_derived;
+use super::plan::properties;
 use super::{Slicing, Way, decide, refuse};
 use crate::plan::{Who, restrict};
 use crate::run::open::Opened;
@@ -52,7 +52,7 @@ pub(crate) fn split(
     slicing: &Slicing,
     directory: &Path,
 ) -> Result<SplitReport, Error> {
-    let spec = &*spec.properties()?;
+    let spec = &*properties(spec)?;
     if files.iter().any(|file| file == "-") {
         return Err(Error::refused("a log is read twice to be split: give a file, not standard input"));
     }
@@ -61,7 +61,6 @@ pub(crate) fn split(
             "events that are templates of texts are no events of the log, which could be split",
         ));
     }
-    refuse_derived(spec)?;
     let run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), Asked::default())?;
     refuse(&run.options, slicing)?;
     let parts = plan(&run, slicing)?;

@@ -191,6 +191,37 @@ fn files_of_slices_say_what_the_log_says() {
 }
 
 #[test]
+fn what_is_no_property_is_not_left_out_in_silence() {
+    let (directory, _) = logged("others", 0);
+    let write = |name: &str, text: &str| {
+        let path = directory.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let log = write("x.log", "@1 open (1)\n@2 open (1)\n");
+    let property = "property open: G forall x. open(x) -> O open(x);\n";
+    let monitor = "monitor Twice(file) { event open(file); ere : open; on match; }\n";
+    let cases = [
+        (format!("{property}require few : count[open(_)] < 1;"), "`few` is a requirement"),
+        (format!("{property}{monitor}"), "monitors are not run"),
+    ];
+    let (spec, to) = (write("sliced.tw", property), directory.join("to").display().to_string());
+    let (cut, manifest) = (format!("{log} --slices 2 -o {to}"), format!("{to}/manifest.json"));
+    assert_eq!(tracewise(&format!("split {spec} {cut}")).code, 0);
+    for (text, why) in cases {
+        let both = write("both.tw", &text);
+        for run in [format!("split {both} {cut}"), format!("check {both} {manifest}")] {
+            let refused = tracewise(&run);
+            assert_eq!(refused.code, 2, "{run}: {}", refused.out);
+            assert!(refused.err.contains(why) && refused.err.contains("--only open"), "{}", refused.err);
+            let alone = tracewise(&format!("{run} --only open"));
+            assert_eq!(alone.code, 0, "{run}: {}", alone.err);
+        }
+    }
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
 fn what_cannot_be_sliced_is_refused_or_told() {
     let log = "@1 p (1) q (2)\n@2\n@3 q (1)\n";
     for (options, why) in [
