@@ -9,7 +9,7 @@ mod expressions;
 use crate::ast::{DeclarationKind, Division, ExprId, Ident, Tree};
 use rustc_hash::FxHashMap;
 use tw_diag::Span;
-use tw_ir::{Path, PathStep, Piece};
+use tw_ir::{Measure, Path, PathStep, Piece};
 
 /// What a name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,6 +86,7 @@ impl Names {
             names: Names::default(),
             global: FxHashMap::default(),
             trace: FxHashMap::default(),
+            library: FxHashMap::default(),
         };
         finder.declarations();
         for index in 0..tree.declarations.len() {
@@ -124,6 +125,8 @@ struct Finder<'t> {
     global: FxHashMap<&'t str, usize>,
     /// Columns and events that nothing declares.
     trace: FxHashMap<String, usize>,
+    /// Words of the language that stand where names do: no columns or events of the same name.
+    library: FxHashMap<String, usize>,
 }
 
 /// Names that hide others, innermost last.
@@ -165,6 +168,17 @@ impl<'t> Finder<'t> {
             inside: None,
         });
         self.trace.insert(name.to_owned(), id);
+        id
+    }
+
+    /// The word of the language that is written so.
+    fn of_language(&mut self, name: &str) -> usize {
+        if let Some(&known) = self.library.get(name) {
+            return known;
+        }
+        let (kind, word) = (NameKind::Library, name.to_owned());
+        let id = self.add(Name { name: word, kind, declaration: None, declared: None, inside: None });
+        self.library.insert(name.to_owned(), id);
         id
     }
 
@@ -333,8 +347,11 @@ impl<'t> Finder<'t> {
         let column = |id: &usize| {
             matches!(self.names.list[*id].kind, NameKind::Variable | NameKind::Stream) || !quoted
         };
+        // `time` and `elapsed` are terms of the language where nothing declares them.
+        let measure = path.as_name().and_then(Measure::parse).is_some() && !quoted;
         let id = match local.or(global.filter(column)) {
             Some(id) => id,
+            None if measure => self.of_language(name),
             None => self.of_trace(name),
         };
         self.used(place, id, false);

@@ -198,6 +198,32 @@ property p : open;
 }
 
 #[test]
+fn time_and_elapsed_are_words_of_the_language() {
+    let mut client = Client::start("untitled:Untitled-1", json!({}));
+    let text = "property p : G (elapsed < 200ms | time > 3 | x > 2 | `elapsed` > 1);\n";
+    assert_eq!(client.open(text), []);
+    assert!(client.hover(0, 17).contains("since the position before this one"));
+    assert!(client.hover(0, 35).contains("the timestamp of the position"));
+    assert!(client.hover(0, 55).contains("a column"));
+    for (character, new, allowed) in [
+        (17, "since", false),
+        (35, "since", false),
+        (45, "elapsed", false),
+        (45, "time", false),
+        (45, "y", true),
+        (55, "since", true),
+    ] {
+        let mut params = client.at(0, character);
+        params["newName"] = json!(new);
+        let found = client.answer("textDocument/rename", params);
+        assert_eq!(found.get("error").is_none(), allowed, "{character} {new}: {found}");
+    }
+    let place = client.at(0, 17);
+    assert_eq!(client.ask("textDocument/prepareRename", place), Value::Null);
+    assert_eq!(client.leave(), Left::Properly);
+}
+
+#[test]
 fn places_are_counted_as_the_client_counts() {
     for (known, character) in [(json!(["utf-8"]), 22), (json!(["utf-32"]), 18), (json!(null), 19)] {
         let mut client = Client::start("file:///none.tw", json!({"general": {"positionEncodings": known}}));

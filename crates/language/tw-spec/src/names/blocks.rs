@@ -114,6 +114,9 @@ impl<'t> Finder<'t> {
                 None => self.of_trace(&source.name),
             };
             self.used(source.span, id, true);
+            for label in arguments.iter().filter_map(|argument| argument.name.as_ref()) {
+                self.label(label, known);
+            }
             for value in arguments.iter().filter_map(|argument| argument.value) {
                 let expr = &self.tree.exprs[value.index()];
                 if let ExprKind::Path { path, .. } = &expr.kind

@@ -71,18 +71,14 @@ impl<'t> Finder<'t> {
             None => {
                 let library =
                     !event && (patterns::find(name).is_some() || matches!(name, "has" | "time" | "elapsed"));
-                let id = self.of_trace(name);
-                if library {
-                    self.names.list[id].kind = NameKind::Library;
-                }
-                id
+                if library { self.of_language(name) } else { self.of_trace(name) }
             }
         };
         self.used(ident.span, id, true);
     }
 
     /// `user` of `login(user: u)`: a field of the declared event.
-    fn label(&mut self, label: &'t Ident, called: Option<usize>) {
+    pub(super) fn label(&mut self, label: &'t Ident, called: Option<usize>) {
         let event = called.and_then(|id| self.names.list[id].declaration);
         let field = self.names.list.iter().position(|own| {
             own.name == label.name
