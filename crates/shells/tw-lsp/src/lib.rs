@@ -15,5 +15,6 @@ mod hover;
 mod names;
 mod sample;
 mod server;
+mod sources;
 
 pub use server::{Left, serve};

@@ -1,6 +1,7 @@
 //! Where names are declared and used, and how they are renamed.
 
 use crate::document::{Document, Encoding};
+use crate::sources::{self, Renaming};
 use serde_json::{Value, json};
 use tracewise::language::ast::DeclarationKind;
 use tracewise::language::{Look, NameKind, Names, Use, is_plain_name, look};
@@ -60,20 +61,31 @@ pub fn rename(document: &Document, offset: usize, new: &str, encoding: Encoding)
         return Err(format!("`{new}` is not a name: names begin with a letter, and operators are none"));
     }
     let written = if is_plain_name(new) { new.to_owned() } else { format!("`{new}`") };
-    let mut text = document.text.clone();
-    let uses: Vec<Use> = before.names.uses_of(found.name).copied().collect();
-    for own in uses.iter().rev() {
-        text.replace_range(own.span.start as usize..own.span.end as usize, &written);
+    let uses = before.names.uses_of(found.name);
+    let mut edits: Vec<(usize, usize, String)> =
+        uses.map(|own| (own.span.start as usize, own.span.end as usize, written.clone())).collect();
+    let kept = sources::kept(document, &Renaming { old, new })?;
+    edits.extend(kept.into_iter().map(|(at, text)| (at, at, text)));
+    edits.sort();
+    let (mut text, mut added, mut rest) = (String::new(), Vec::new(), 0);
+    for (start, end, new) in &edits {
+        text.push_str(&document.text[rest..*start]);
+        if start == end {
+            added.push((text.len(), text.len() + new.len()));
+        }
+        text.push_str(new);
+        rest = *end;
     }
+    text.push_str(&document.text[rest..]);
     // Read anew, every name has to stand for what it stood for.
-    let after = look(&document.name(), &text);
+    let mut after = look(&document.name(), &text);
+    let inside = |own: &Use| added.iter().any(|(from, to)| (*from..*to).contains(&(own.span.start as usize)));
+    after.names.uses.retain(|own| !inside(own));
     if let Some(other) = clash(before, &after, found.name, new) {
         return Err(other);
     }
-    let edits: Vec<Value> = uses
-        .iter()
-        .map(|own| json!({"range": document.range(own.span, encoding), "newText": written}))
-        .collect();
+    let edit = |(start, end, new): &(usize, usize, String)| json!({"range": document.between(*start, *end, encoding), "newText": new});
+    let edits: Vec<Value> = edits.iter().map(edit).collect();
     Ok(json!({"changes": {document.uri.as_str(): edits}}))
 }
 
