@@ -92,8 +92,8 @@ fn columns(spec: &Specification, events: &[Fired]) -> Vec<String> {
     slots.filter(|name| !given(name)).collect()
 }
 
-/// `getC` as `get_c`; a word that means something in the language gets a `_`.
-fn snake(name: &str, reserved: &[&str]) -> String {
+/// `getC` as `get_c`; a word that means something where it stands gets a `_`, and what begins with a digit begins with one.
+fn snake(name: &str, reserved: &str) -> String {
     let mut made = String::new();
     for c in name.chars() {
         match c {
@@ -107,26 +107,35 @@ fn snake(name: &str, reserved: &[&str]) -> String {
             _ => made.push('_'),
         }
     }
-    if made.is_empty() || made.starts_with(|c: char| c.is_ascii_digit()) || reserved.contains(&made.as_str())
-    {
+    if made.starts_with(|c: char| c.is_ascii_digit()) {
+        made.insert(0, '_');
+    }
+    // A lone `_` is no name.
+    if made.chars().all(|c| c == '_') {
+        made.push_str("_x");
+    }
+    if reserved.split(' ').any(|own| own == made) {
         made.push('_');
     }
     made
 }
 
-const RUST: &[&str] = &[
-    "as", "async", "await", "break", "const", "continue", "crate", "dyn", "else", "enum", "extern", "false",
-    "fn", "for", "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return",
-    "self", "static", "struct", "super", "trait", "true", "type", "unsafe", "use", "where", "while", "new",
-    "monitor", "finish", "more", "gen", "box", "yield",
-];
+/// Its words, and what is there beside the functions of events and their parameters.
+const RUST: &str = "abstract as async await become box break const continue crate do dyn else enum extern false final fn for gen \
+    if impl in let loop macro match mod move mut override priv pub ref return self static struct super trait true try type typeof \
+    unsafe unsized use virtual where while yield new monitor finish more";
 
-const C: &[&str] = &[
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
-    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
-    "volatile", "while", "monitor", "told", "data", "more", "count",
-];
+/// The same, with what functions hold inside and what tracewise.h declares.
+const C: &str = "auto bool break case char const continue default do double else enum extern false float for goto if inline int \
+    long nullptr register restrict return short signed sizeof static struct switch true typedef typeof union unsigned void \
+    volatile while new text monitor told data more count arguments tracewise tracewise_argument tracewise_event \
+    tracewise_monitor tracewise_told";
+
+/// A text inside a comment of Rust or C, which it neither ends nor leaves.
+fn comment(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    plain.replace("*/", "* /").replace("/*", "/ *")
+}
 
 /// The text of the specification's first source.
 fn text(spec: &Specification) -> (&str, &str) {
@@ -153,17 +162,21 @@ fn quoted(text: &str) -> String {
     to
 }
 
-/// Distinct names for functions: two events may differ in what a name drops.
-fn functions(events: &[Fired], reserved: &[&str]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for fired in events {
-        let mut name = snake(&fired.event, reserved);
-        while names.contains(&name) {
-            name.push('_');
+/// Names for functions, or for the parameters of one: distinct, though two may differ in what a name drops.
+fn distinct<'n>(names: impl IntoIterator<Item = &'n String>, reserved: &str) -> Vec<String> {
+    let mut made: Vec<String> = Vec::new();
+    for name in names {
+        let mut own = snake(name, reserved);
+        while made.contains(&own) {
+            own.push('_');
         }
-        names.push(name);
+        made.push(own);
     }
-    names
+    made
+}
+
+fn functions(events: &[Fired], reserved: &str) -> Vec<String> {
+    distinct(events.iter().map(|fired| &fired.event), reserved)
 }
 
 /// A module in Rust: `Monitors`, with a method per event. It needs the crate `tracewise`.
@@ -171,7 +184,8 @@ pub fn rust(spec: &Specification) -> Result<String, Error> {
     let events = events(spec)?;
     let more = columns(spec, &events);
     let (name, source) = text(spec);
-    let mut out = format!("// Made by `tracewise generate rust` from {name}; changes belong there.\n\n");
+    let mut out =
+        format!("// Made by `tracewise generate rust` from {}; changes belong there.\n\n", comment(name));
     out.push_str(HEAD);
     let literal = quoted(source).replace("\\?", "?");
     let _ = write!(
@@ -182,7 +196,7 @@ pub fn rust(spec: &Specification) -> Result<String, Error> {
         quoted(name).replace("\\?", "?")
     );
     for (fired, function) in events.iter().zip(functions(&events, RUST)) {
-        let arguments: Vec<String> = fired.arguments.iter().map(|name| snake(name, RUST)).collect();
+        let arguments = distinct(&fired.arguments, RUST);
         let parameters: String = arguments.iter().map(|name| format!(", {name}: impl Argument")).collect();
         let list: Vec<String> = fired
             .arguments
@@ -194,9 +208,9 @@ pub fn rust(spec: &Specification) -> Result<String, Error> {
             out,
             "\n    /// `{}({})`, which {} {} about. Returns what is reported because of it.\n    #[inline]\n    \
              pub fn {function}(&mut self{parameters}",
-            fired.event,
-            fired.arguments.join(", "),
-            fired.monitors.join(", "),
+            comment(&fired.event),
+            comment(&fired.arguments.join(", ")),
+            comment(&fired.monitors.join(", ")),
             if fired.monitors.len() == 1 { "is" } else { "are" },
         );
         if more.is_empty() {
@@ -213,7 +227,7 @@ pub fn rust(spec: &Specification) -> Result<String, Error> {
                 ", more: &[(&str, tracewise::Value)]) -> Result<&[tracewise::embed::Report], tracewise::Error> {{\n        \
                  // Conditions read {}.\n        let mut all = vec![{}];\n        all.extend_from_slice(more);\n        \
                  self.inner.event({}, &all)?;\n        Ok(self.inner.reports())\n    }}\n",
-                more.join(", "),
+                comment(&more.join(", ")),
                 list.join(", "),
                 quoted(&fired.event),
             );
@@ -255,7 +269,7 @@ pub struct Monitors {
     inner: tracewise::embed::RowMonitor,
 }
 
-#[allow(dead_code)] // a program need not have every event
+#[allow(dead_code, non_snake_case)] // a program need not have every event, and events are called as they are
 impl Monitors {
 ";
 
@@ -285,13 +299,14 @@ pub fn c(spec: &Specification) -> Result<String, Error> {
     let lines: Vec<String> =
         source.split_inclusive('\n').map(|line| format!("    {}", quoted(line))).collect();
     let mut out = format!(
-        "/* Made by `tracewise generate c` from {name}; changes belong there. */\n#ifndef {guard}\n#define {guard}\n\n#include \"tracewise.h\"\n\n\
+        "/* Made by `tracewise generate c` from {}; changes belong there. */\n#ifndef {guard}\n#define {guard}\n\n#include \"tracewise.h\"\n\n\
          static const char {prefix}_text[] =\n{};\n\n/* The monitors at work; ask tracewise_error whether they are. */\n\
          static inline tracewise_monitor *{prefix}_new(void) {{\n    return tracewise_new({prefix}_text);\n}}\n",
+        comment(name),
         lines.join("\n")
     );
     for (fired, function) in events.iter().zip(functions(&events, C)) {
-        let arguments: Vec<String> = fired.arguments.iter().map(|name| snake(name, C)).collect();
+        let arguments = distinct(&fired.arguments, C);
         let parameters: String = arguments.iter().map(|name| format!(", const void *{name}")).collect();
         let list: Vec<String> = fired
             .arguments
@@ -305,9 +320,9 @@ pub fn c(spec: &Specification) -> Result<String, Error> {
             out,
             "\n/* {}({}): {}. Things are known by their addresses. */\nstatic inline int {prefix}_{function}(tracewise_monitor *monitor{parameters}, \
              tracewise_told told, void *data) {{\n",
-            fired.event,
-            fired.arguments.join(", "),
-            fired.monitors.join(", "),
+            comment(&fired.event),
+            comment(&fired.arguments.join(", ")),
+            comment(&fired.monitors.join(", ")),
         );
         let event = quoted(&fired.event);
         let _ = match list.as_slice() {
@@ -336,6 +351,13 @@ pub fn c(spec: &Specification) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_those_of_the_language() {
+        let made = ["getC", "1st", "new", "arguments", "a-b", "a_b", "text_", "%", ""];
+        let made: Vec<String> = distinct(&made.map(String::from), C);
+        assert_eq!(made, ["get_c", "_1st", "new_", "arguments_", "a_b", "a_b_", "text_", "__x", "_x"]);
+    }
 
     #[test]
     fn a_function_per_event() {

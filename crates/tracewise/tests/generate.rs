@@ -5,6 +5,11 @@ mod generated {
     include!("generated/unsafe.rs");
 }
 
+#[allow(missing_docs)]
+mod odd {
+    include!("generated/odd.rs");
+}
+
 use generated::Monitors;
 use std::path::Path;
 use tracewise::{Specification, generate};
@@ -18,14 +23,36 @@ fn specification() -> Specification {
     Specification::from_text("rules.tw", &text).unwrap()
 }
 
+/// Names that Rust does not have as they stand.
+const ODD: &str = "monitor Odd(`a-b`, a_b, type) {
+  event `1st`(`a-b`, a_b);
+  event `a */ b`(type);
+  event `try`(type) = macro(`self`: type);
+  event new(a_b);
+  event more(`a-b`) = `%`(more: `a-b`);
+  ere : `1st` (`a */ b` | `try` | more)* new;
+}
+";
+
 #[test]
 fn the_generated_functions_are_those_of_the_specification() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/generated/unsafe.rs");
-    let code = generate::rust(&specification()).unwrap();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, &code).unwrap();
+    let odd = Specification::from_text("9-a*/.tw\nodd", ODD).unwrap();
+    for (name, spec) in [("unsafe.rs", specification()), ("odd.rs", odd)] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/generated").join(name);
+        let code = generate::rust(&spec).unwrap();
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &code).unwrap();
+        }
+        assert!(std::fs::read_to_string(&path).unwrap() == code, "UPDATE_DOCS=1 writes {}", path.display());
     }
-    assert!(std::fs::read_to_string(&path).unwrap() == code, "UPDATE_DOCS=1 writes {}", path.display());
+}
+
+#[test]
+fn odd_names_are_functions_too() {
+    let mut monitors = odd::Monitors::new().unwrap();
+    assert!(monitors._1st(1, 2).unwrap().is_empty());
+    assert!(monitors.macro_(3).unwrap().is_empty());
+    assert!(!monitors.new_(2).unwrap().is_empty());
 }
 
 #[test]

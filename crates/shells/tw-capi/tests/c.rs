@@ -100,6 +100,30 @@ fn the_generated_header_compiles_and_runs() {
     assert_eq!(run.code(), Some(10));
 }
 
+/// Names of files, events and parameters that C does not have as they stand.
+#[test]
+fn odd_names_are_c_too() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let rules = "monitor Odd(`a-b`, a_b, arguments, tracewise_told) { event new(`a-b`, a_b); event text(arguments, tracewise_told); \
+                 event `1st`; event `a */ b`; event `/*`(arguments) = `%`(bool: arguments); \
+                 ere : new text `1st` `a */ b` `/*`; }\n";
+    for (number, name) in ["9-a.tw", "tracewise.tw", "a*/.tw", "%.tw", "new.tw"].iter().enumerate() {
+        let spec = tracewise::Specification::from_text(*name, rules).expect("a specification");
+        let code = tracewise::generate::c(&spec).expect("a header");
+        let file = folder.join(format!("odd{number}.c"));
+        std::fs::write(&file, code).expect("written");
+        let mut gcc = Command::new("gcc");
+        gcc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I"])
+            .arg(root.join("include"));
+        let Ok(built) = gcc.arg(&file).status() else {
+            eprintln!("gcc is not there: the generated header was not compiled");
+            return;
+        };
+        assert!(built.success(), "{name}: {}", std::fs::read_to_string(file).expect("read"));
+    }
+}
+
 /// The example and wrong uses of the interface under AddressSanitizer and under valgrind: no error, nothing left.
 #[test]
 fn memory_is_used_as_it_should_be() {

@@ -32,7 +32,7 @@ pub struct Monitors {
     inner: tracewise::embed::RowMonitor,
 }
 
-#[allow(dead_code)] // a program need not have every event
+#[allow(dead_code, non_snake_case)] // a program need not have every event, and events are called as they are
 impl Monitors {
     /// The monitors at work.
     pub fn new() -> Result<Self, tracewise::Error> {
