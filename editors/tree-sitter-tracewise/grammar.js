@@ -22,7 +22,8 @@ module.exports = grammar({
 
   rules: {
     source_file: ($) => repeat(choice($._declaration, ";")),
-    comment: (_) => token(choice(/\/\/[^\n]*/, /\/\*[^*]*\*+([^/*][^*]*\*+)*\//)),
+    // In files of charts comments begin with `#` too.
+    comment: (_) => token(choice(/(\/\/|#)[^\n]*/, /\/\*[^*]*\*+([^/*][^*]*\*+)*\//)),
     identifier: (_) => /[\p{L}_][\p{L}\p{N}_]*/,
     quoted: (_) => token(seq("`", repeat(choice(/[^`\n]/, "``")), "`")),
     string: (_) => token(seq('"', repeat(choice(/[^"\\\n]/, /\\[^\n]/)), '"')),
@@ -61,13 +62,17 @@ module.exports = grammar({
     setting: ($) => seq(field("name", $._dashed), ":", choice($.string, seq($.path, repeat(seq("-", $._name)))), ";"),
     _dashed: ($) => prec.right(seq($._name, repeat(seq("-", $._name)))),
 
-    after: ($) => seq("after", $.part, ":", list($.part), ";"),
+    // In files of charts the `;` may be left out.
+    after: ($) => prec.right(seq("after", $.part, ":", list($.part), optional(";"))),
     part: ($) => seq(field("chart", $._name), ".", choice("pre", "main")),
     chart: ($) => seq("chart", field("name", $._name), optional($.title), repeat1($.identifier), "{", repeat($.body), "}"),
     body: ($) => seq(choice("pre", "main"), "{", repeat(choice($.message, $.coregion, ";")), "}"),
     coregion: ($) => seq("coregion", "{", repeat(choice($.message, ";")), "}"),
     message: ($) =>
-      seq(field("from", $._name), "->", field("to", $._name), ":", field("name", $._name), optional(seq("[", $.identifier, "only", "]"))),
+      seq(field("from", $._joined), "->", field("to", $._joined), ":", field("name", $._joined), optional(seq("[", $.identifier, "only", "]"))),
+
+    // Words that stand together with points, hyphens or slashes.
+    _joined: ($) => choice($._name, $.string, alias(token(/[\p{L}\p{N}_]+([.\/-][\p{L}\p{N}_]+)+/), $.identifier)),
 
     monitor: ($) =>
       seq(
@@ -127,7 +132,12 @@ module.exports = grammar({
       )),
     conditional: ($) => prec.right(TIGHT.sum, seq("if", $._expression, "then", $._expression, "else", $._expression)),
     quantifier: ($) =>
-      prec.right(TIGHT.iff, seq(choice("forall", "exists"), list($.identifier), optional(seq("in", $.path)), ".", $._expression)),
+      prec.right(TIGHT.iff, seq(
+        choice("forall", "exists"),
+        // White space behind the dot that ends a path tells it from one inside.
+        choice(seq(list($.identifier), "."), seq($.identifier, "in", $.path, alias(token(/\.\s/), "."))),
+        $._expression,
+      )),
     interval: ($) =>
       choice(
         seq("[", $._length, ",", choice($._length, "inf"), choice("]", ")")),
