@@ -96,7 +96,7 @@ pub struct Arrival<'b> {
 
 enum LinesOf<'b> {
     Block(BlockLines<'b>),
-    Numbers(&'b [u64]),
+    Kept(&'b [u64], &'b [Box<str>]),
 }
 
 /// A block, whose lines are looked up.
@@ -134,9 +134,13 @@ impl<'b> BlockLines<'b> {
 }
 
 impl<'b> Arrival<'b> {
-    /// Positions with these lines (0 is not known), which are read again elsewhere than where they came from.
-    pub fn numbered(before: Progress, style: Option<TimeStyle>, lines: &'b [u64]) -> Self {
-        Self { len: lines.len(), before, style, lines: LinesOf::Numbers(lines) }
+    /// Positions with these lines (0 is not known) and texts, which are read again elsewhere than where they came from.
+    pub fn kept(
+        before: Progress,
+        style: Option<TimeStyle>,
+        (lines, texts): (&'b [u64], &'b [Box<str>]),
+    ) -> Self {
+        Self { len: lines.len(), before, style, lines: LinesOf::Kept(lines, texts) }
     }
 }
 
@@ -144,7 +148,7 @@ impl Arrival<'_> {
     /// The line of every position, from 1, as far as that is known without looking at each: 0 where it is not.
     pub fn lines(&self) -> Vec<u64> {
         match self.lines {
-            LinesOf::Numbers(numbers) => numbers.to_vec(),
+            LinesOf::Kept(numbers, _) => numbers.to_vec(),
             LinesOf::Block(ref block) => {
                 let lines = lines_in(block.bytes);
                 let first = self.before.lines + 1;
@@ -157,10 +161,23 @@ impl Arrival<'_> {
         }
     }
 
+    /// The first characters of the lines, as many as this, where [`lines`](Self::lines) knows them: nothing where it does not.
+    pub fn texts(&self, characters: usize) -> Vec<Box<str>> {
+        let first = |text: &str| text.chars().take(characters).collect::<String>().into_boxed_str();
+        match self.lines {
+            LinesOf::Kept(_, texts) if texts.len() == self.len => texts.to_vec(),
+            LinesOf::Kept(..) => vec![Box::default(); self.len],
+            LinesOf::Block(ref block) if self.len <= SEARCHED || lines_in(block.bytes) == self.len => {
+                (0..self.len).map(|index| first(&self.line(index).1.unwrap_or_default())).collect()
+            }
+            LinesOf::Block(..) => vec![Box::default(); self.len],
+        }
+    }
+
     /// What has been read with them; its bytes are those before them.
     pub fn after(&self) -> Progress {
         let lines = match self.lines {
-            LinesOf::Numbers(numbers) => numbers.last().copied().unwrap_or(self.before.lines),
+            LinesOf::Kept(numbers, _) => numbers.last().copied().unwrap_or(self.before.lines),
             LinesOf::Block(ref block) => self.before.lines + lines_in(block.bytes) as u64,
         };
         Progress { positions: self.before.positions + self.len as u64, lines, ..self.before }
@@ -169,18 +186,26 @@ impl Arrival<'_> {
     /// Line (from 1) and text of the `index`-th position, as far as known.
     pub fn line(&self, index: Position) -> (Option<u64>, Option<Cow<'_, str>>) {
         match self.lines {
-            LinesOf::Numbers(numbers) => (numbers.get(index).copied().filter(|line| *line > 0), None),
+            LinesOf::Kept(numbers, texts) => {
+                let text = texts.get(index).filter(|text| !text.is_empty());
+                let text = text.map(|text| Cow::Borrowed(&**text));
+                (numbers.get(index).copied().filter(|line| *line > 0), text)
+            }
             LinesOf::Block(ref block) => match block.locate(index, self.len) {
                 None => (None, None),
                 Some((range, line)) => {
-                    let text = block.bytes.get(range).unwrap_or_default();
-                    let text = text.strip_suffix(b"\n").unwrap_or(text);
-                    let text = text.strip_suffix(b"\r").unwrap_or(text);
+                    let text = without_end(block.bytes.get(range).unwrap_or_default());
                     (Some(self.before.lines + line + 1), Some(String::from_utf8_lossy(text)))
                 }
             },
         }
     }
+}
+
+/// A line without what ends it.
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Lines that begin in `bytes`; the last may lack its end.

@@ -16,7 +16,7 @@ use tw_core::codec::put;
 use tw_core::{NewFile, read_file};
 
 const MAGIC: &[u8; 16] = b"tracewise state\n";
-const VERSION: u8 = 11;
+const VERSION: u8 = 12;
 /// Most bytes of a checkpoint that are read.
 const LARGEST: u64 = 4 << 30;
 const HEADER: usize = MAGIC.len() + 1 + 32;

@@ -5,7 +5,7 @@
 
 use super::clock::StreamClock;
 use super::halt::Halt;
-use super::waiting::Waiting;
+use super::waiting::{Lines, Waiting};
 use crate::Specification;
 use crate::run::streams::Computing;
 use crate::run::timing::{fill_live, without_time};
@@ -13,6 +13,9 @@ use std::time::Instant;
 use tw_core::{Batch, Time, TimeUnit};
 use tw_monitor::PredicateError;
 use tw_trace::{Arrival, Progress, Receiver, Stamp, TimeStyle, TraceError, TraceErrorKind};
+
+/// Characters kept of a log line, as of those that do not wait.
+const TEXT: usize = 400;
 
 /// The equations of a watch, how far they have come, and who waits for them.
 #[derive(Clone)]
@@ -178,7 +181,7 @@ impl<R: Receiver<Error = Halt>> Filled<'_, R> {
             return Ok(());
         };
         waits.style = waits.style.or(arrival.style);
-        let lines = arrival.lines();
+        let lines = Lines { numbers: arrival.lines(), texts: arrival.texts(TEXT) };
         let (batch, lines) = match &mut waits.clock {
             Some(clock) if batch.times.is_some() => {
                 clock.write_as(arrival.style);
@@ -209,7 +212,7 @@ impl<R: Receiver<Error = Halt>> Filled<'_, R> {
     }
 
     /// Positions in order: what equations say of them, as soon as it is known.
-    fn go_on(&mut self, mut batch: Batch, lines: Vec<u64>) -> Result<(), Halt> {
+    fn go_on(&mut self, mut batch: Batch, lines: Lines) -> Result<(), Halt> {
         let Some(filling) = self.filling else { return Ok(()) };
         if batch.len == 0 {
             return Ok(());
@@ -217,7 +220,7 @@ impl<R: Receiver<Error = Halt>> Filled<'_, R> {
         filling.time(self.spec, &mut batch);
         let Some(waits) = &mut filling.waits else { return Ok(()) };
         let ready = if filling.computing.looks_back() {
-            let line = |at: usize| lines.get(at).copied();
+            let line = |at: usize| lines.numbers.get(at).copied();
             let filled = filling.computing.fill(self.spec, &mut batch);
             filled.map_err(|error| at_line(fault(error).1, line(0), self.name))?;
             (batch, lines)
@@ -231,11 +234,11 @@ impl<R: Receiver<Error = Halt>> Filled<'_, R> {
     }
 
     /// Gives positions to the watcher: lines in a row together, since it counts on that.
-    fn hand_on(&mut self, (batch, lines): (Batch, Vec<u64>)) -> Result<(), Halt> {
+    fn hand_on(&mut self, (batch, lines): (Batch, Lines)) -> Result<(), Halt> {
         let mut from = 0;
         while from < batch.len {
             let mut to = from + 1;
-            while to < batch.len && lines[to] == lines[to - 1] + 1 {
+            while to < batch.len && lines.numbers[to] == lines.numbers[to - 1] + 1 {
                 to += 1;
             }
             self.hand_on_part(&batch, &lines, (from, to))?;
@@ -247,13 +250,13 @@ impl<R: Receiver<Error = Halt>> Filled<'_, R> {
     fn hand_on_part(
         &mut self,
         batch: &Batch,
-        lines: &[u64],
+        lines: &Lines,
         (mut from, to): (usize, usize),
     ) -> Result<(), Halt> {
         while from < to {
             match self.inner.map(part(batch, (from, to))) {
                 Ok(mapped) => {
-                    self.hand(mapped, &lines[from..to])?;
+                    self.hand(mapped, lines, (from, to))?;
                     return Ok(());
                 }
                 // As readers do it: those before it count, and whether it is left out is the watcher's choice.
@@ -261,10 +264,10 @@ impl<R: Receiver<Error = Halt>> Filled<'_, R> {
                     if index > 0
                         && let Ok(mapped) = self.inner.map(part(batch, (from, from + index)))
                     {
-                        self.hand(mapped, &lines[from..from + index])?;
+                        self.hand(mapped, lines, (from, from + index))?;
                     }
                     from += index;
-                    let error = at_line(error, lines.get(from).copied(), self.name);
+                    let error = at_line(error, lines.numbers.get(from).copied(), self.name);
                     match error.is_about_a_line() {
                         true => self.inner.bad_line(error)?,
                         false => return Err(error.into()),
@@ -276,14 +279,15 @@ impl<R: Receiver<Error = Halt>> Filled<'_, R> {
         Ok(())
     }
 
-    fn hand(&mut self, mapped: R::Mapped, lines: &[u64]) -> Result<(), Halt> {
+    fn hand(&mut self, mapped: R::Mapped, lines: &Lines, (from, to): (usize, usize)) -> Result<(), Halt> {
         let Some(waits) = self.filling.as_mut().and_then(|filling| filling.waits.as_mut()) else {
             return Ok(());
         };
+        let (lines, texts) = (&lines.numbers[from..to], &lines.texts[from..to]);
         let before = lines.first().map_or(0, |line| line.saturating_sub(1));
         let before = Progress { positions: waits.out, lines: before, bytes: 0 };
         waits.out += lines.len() as u64;
-        let arrival = Arrival::numbered(before, waits.style, lines);
+        let arrival = Arrival::kept(before, waits.style, (lines, texts));
         self.inner.take(mapped, &arrival)
     }
 }

@@ -1,17 +1,33 @@
 //! Positions that wait, with their lines: as columns, so that whatever readers deliver can.
 
-use super::state::{number, number_out, signed, signed_out};
+use super::state::{number, number_out, put_bytes, signed, signed_out, text};
 use crate::Error;
 use crate::error::{Budget, Setting};
 use tw_core::codec::{put_value, take_value};
 use tw_core::{Batch, Bits, Column, Time, Value};
 use tw_ir::SlotId;
 
+/// Where positions stood, if that is known: the numbers of their lines (from 1; 0 is not known) and what those begin with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Lines {
+    pub numbers: Vec<u64>,
+    pub texts: Vec<Box<str>>,
+}
+
+impl Lines {
+    fn gather(&self, order: &[u32]) -> Self {
+        let numbers = order.iter().map(|&at| self.numbers[at as usize]).collect();
+        Self { numbers, texts: order.iter().map(|&at| self.texts[at as usize].clone()).collect() }
+    }
+}
+
 /// Positions in the order in which they came.
 #[derive(Clone, Default)]
 pub(super) struct Waiting {
     batch: Batch,
-    lines: Vec<u64>,
+    lines: Lines,
+    /// Bytes of their texts.
+    bytes: usize,
 }
 
 /// Some positions of a batch.
@@ -25,9 +41,12 @@ pub(super) fn gather(batch: &Batch, order: &[u32]) -> Batch {
 
 impl Waiting {
     /// Appends positions.
-    pub fn push(&mut self, more: Batch, lines: Vec<u64>) {
-        self.lines.extend(lines);
-        self.lines.resize(self.batch.len + more.len, 0);
+    pub fn push(&mut self, more: Batch, lines: Lines) {
+        self.bytes += bytes(&lines.texts);
+        self.lines.numbers.extend(lines.numbers);
+        self.lines.numbers.resize(self.batch.len + more.len, 0);
+        self.lines.texts.extend(lines.texts);
+        self.lines.texts.resize(self.batch.len + more.len, Box::default());
         if self.batch.len == 0 {
             self.batch = more;
             return;
@@ -43,11 +62,11 @@ impl Waiting {
     }
 
     pub fn lines(&self) -> &[u64] {
-        &self.lines
+        &self.lines.numbers
     }
 
     /// Takes the first positions out, as many as the columns that are now known, and puts those in.
-    pub fn first(&mut self, columns: Vec<(SlotId, Column)>) -> (Batch, Vec<u64>) {
+    pub fn first(&mut self, columns: Vec<(SlotId, Column)>) -> (Batch, Lines) {
         let count = columns.first().map_or(0, |(_, column)| column.len());
         let order: Vec<u32> = (0..count as u32).collect();
         let mut taken = self.take(&order);
@@ -58,7 +77,7 @@ impl Waiting {
     }
 
     /// Takes those out that none can come before any more, by their time; all, if time does not matter any more.
-    pub fn earliest(&mut self, up_to: Option<Time>) -> (Batch, Vec<u64>) {
+    pub fn earliest(&mut self, up_to: Option<Time>) -> (Batch, Lines) {
         let times = self.batch.times.as_deref().unwrap_or_default();
         let mut order: Vec<u32> = (0..self.batch.len as u32).collect();
         if !times.is_empty() {
@@ -68,13 +87,14 @@ impl Waiting {
         self.take(&order)
     }
 
-    fn take(&mut self, order: &[u32]) -> (Batch, Vec<u64>) {
+    fn take(&mut self, order: &[u32]) -> (Batch, Lines) {
         let taken = gather(&self.batch, order);
-        let lines = order.iter().map(|&at| self.lines[at as usize]).collect();
+        let lines = self.lines.gather(order);
         let mut gone = vec![false; self.batch.len];
         order.iter().for_each(|&at| gone[at as usize] = true);
         let left: Vec<u32> = (0..self.batch.len as u32).filter(|&at| !gone[at as usize]).collect();
-        self.lines = left.iter().map(|&at| self.lines[at as usize]).collect();
+        self.lines = self.lines.gather(&left);
+        self.bytes -= bytes(&lines.texts);
         self.batch = gather(&self.batch, &left);
         (taken, lines)
     }
@@ -82,7 +102,7 @@ impl Waiting {
     /// Refuses more bytes than are allowed.
     pub fn within(&self, allowed: usize, name: &str) -> Result<(), Error> {
         let held: usize = self.batch.slots.iter().map(Column::heap_bytes).sum();
-        if held + self.batch.len * 16 <= allowed {
+        if held + self.bytes + self.batch.len * 32 <= allowed {
             return Ok(());
         }
         Err(Error::Budget(Budget {
@@ -98,7 +118,8 @@ impl Waiting {
     /// Writes them. Tuples of event patterns cannot be written: who has them is not asked to.
     pub fn save(&self, out: &mut Vec<u8>) {
         number_out(self.batch.len as u64, out);
-        self.lines.iter().for_each(|&line| number_out(line, out));
+        self.lines.numbers.iter().for_each(|&line| number_out(line, out));
+        self.lines.texts.iter().for_each(|text| put_bytes(text.as_bytes(), out));
         number_out(u64::from(self.batch.times.is_some()), out);
         self.batch.times.iter().flatten().for_each(|&time| signed_out(time, out));
         number_out(self.batch.slots.len() as u64, out);
@@ -118,7 +139,9 @@ impl Waiting {
     /// Reads what [`Waiting::save`] wrote.
     pub fn load(from: &mut &[u8]) -> Result<Self, String> {
         let len = length(from)?;
-        let lines = (0..len).map(|_| number(from)).collect::<Result<Vec<u64>, _>>()?;
+        let numbers = (0..len).map(|_| number(from)).collect::<Result<Vec<u64>, _>>()?;
+        let texts = (0..len).map(|_| text(from).map(String::into_boxed_str));
+        let texts = texts.collect::<Result<Vec<_>, _>>()?;
         let times = match number(from)? {
             0 => None,
             _ => Some((0..len).map(|_| signed(from)).collect::<Result<Vec<Time>, _>>()?),
@@ -129,8 +152,13 @@ impl Waiting {
             let values = (0..len).map(|_| take_value(from)).collect::<Result<Vec<Value>, _>>();
             slots.push(column(kind, values.map_err(|corrupt| corrupt.0)?));
         }
-        Ok(Self { batch: Batch { len, slots, times }, lines })
+        let bytes = bytes(&texts);
+        Ok(Self { batch: Batch { len, slots, times }, lines: Lines { numbers, texts }, bytes })
     }
+}
+
+fn bytes(texts: &[Box<str>]) -> usize {
+    texts.iter().map(|text| text.len()).sum()
 }
 
 /// A number of things that follow, each of which takes a byte at least.
@@ -162,6 +190,10 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_what_waited() {
+        let lines = |numbers: &[u64]| Lines {
+            numbers: numbers.to_vec(),
+            texts: numbers.iter().map(|number| number.to_string().into()).collect(),
+        };
         let mut waiting = Waiting::default();
         let valid: Bits = [true, false, true].into_iter().collect();
         let slots = vec![
@@ -171,7 +203,7 @@ mod tests {
             Column::of_values(vec![Value::text("a"), Value::Null, Value::text("b")]),
             Column::Any(vec![Value::Int(1), Value::Real(0.5), Value::Null]),
         ];
-        waiting.push(Batch { len: 3, slots, times: Some(vec![5, 3, 4]) }, vec![1, 2, 3]);
+        waiting.push(Batch { len: 3, slots, times: Some(vec![5, 3, 4]) }, lines(&[1, 2, 3]));
         let mut saved = Vec::new();
         waiting.save(&mut saved);
         let mut again = Waiting::load(&mut saved.as_slice()).unwrap();
@@ -179,13 +211,14 @@ mod tests {
             assert!(Waiting::load(&mut &saved[..cut]).is_err(), "{cut}");
         }
         for waiting in [&mut waiting, &mut again] {
-            let (batch, lines) = waiting.earliest(Some(4));
-            assert_eq!((lines, batch.times), (vec![2, 3], Some(vec![3, 4])));
+            let (batch, found) = waiting.earliest(Some(4));
+            assert_eq!((found, batch.times), (lines(&[2, 3]), Some(vec![3, 4])));
             let row = |at: usize| batch.slots.iter().map(|column| column.value(at)).collect::<Vec<_>>();
             assert_eq!(row(0), [Value::Bool(false), Value::Null, Value::Null, Value::Null, Value::Real(0.5)]);
             assert_eq!(row(1)[..3], [Value::Bool(true), Value::Int(3), Value::Real(2.5)]);
-            let (batch, lines) = waiting.earliest(None);
-            assert_eq!((lines, batch.len, batch.slots[3].value(0)), (vec![1], 1, Value::text("a")));
+            assert_eq!(waiting.bytes, 1);
+            let (batch, found) = waiting.earliest(None);
+            assert_eq!((found, batch.len, batch.slots[3].value(0)), (lines(&[1]), 1, Value::text("a")));
         }
     }
 }

@@ -718,3 +718,29 @@ fn only_what_is_observed_matters() {
         assert!(run.code == 2 && run.err.contains("several models"), "{more}: {}{}", run.out, run.err);
     }
 }
+
+/// Positions that wait for later ones, or for earlier ones, keep their lines.
+#[test]
+fn lines_of_positions_that_waited_are_told() {
+    let spec = "stream c: bool = x & !x[+1|true]; property p: G !c;";
+    let directory = crate::common::directory("waiting-lines");
+    let file = directory.join("c.tw");
+    std::fs::write(&file, spec).unwrap();
+    let long = "ä".repeat(500);
+    let log = format!("time,x,note\n1,0,a\n2,1,b\n3,0,{long}\n4,1,d\n");
+    for (options, unsorted) in
+        [("", log.as_str()), ("--sort 2s", "time,x,note\n2,1,b\n1,0,a\n3,0,c\n4,1,d\n")]
+    {
+        let run = tracewise_with(
+            &format!("watch {} - --format csv --output json {options}", file.display()),
+            unsorted,
+        );
+        assert_eq!(run.code, 1, "{}", run.err);
+        let found = run.json();
+        let line = &found[0]["violation"]["line"];
+        let line = if line.is_null() { &found[0]["line"] } else { line };
+        assert_eq!(line["text"], "2,1,b", "{options}: {}", run.out);
+        assert_eq!(line["line"], if options.is_empty() { 3 } else { 2 }, "{}", run.out);
+    }
+    std::fs::remove_dir_all(directory).unwrap();
+}

@@ -251,7 +251,7 @@ impl Job<'_> {
         };
         self.progress.positions += len as u64;
         self.progress.lines = numbers.last().copied().unwrap_or_default();
-        let (style, lines) = (*self.style, LinesOf::Numbers(&numbers));
+        let (style, lines) = (*self.style, LinesOf::Kept(&numbers, &[]));
         receiver.take(mapped, &Arrival { len, before, style, lines })
     }
 }
