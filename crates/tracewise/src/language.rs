@@ -2,6 +2,7 @@
 //! what editors ask of a text ([`look`], [`names`](Names), [`meanings`]).
 
 pub mod meanings;
+pub(crate) mod settings;
 mod types;
 
 pub use tw_ir::Aggregate;
@@ -61,6 +62,7 @@ pub(crate) fn understood(parsed: Checked<Tree>) -> (Tree, Program, Vec<Diagnosti
         broken.is_empty()
             || found.code != "nothing-to-check" && !found.labels.iter().any(|(span, _)| inside(span))
     };
+    diagnostics.extend(settings::unknown_formats(&tree));
     diagnostics.extend(lowered.diagnostics.into_iter().filter(told));
     if !broken.is_empty() {
         diagnostics.sort_by_key(|found| found.labels.first().map_or(0, |(span, _)| span.start));

@@ -60,7 +60,8 @@ impl Specification {
         let mut sources = Sources::default();
         let text = Self::text_of(path)?;
         let parse = if path.ends_with(".elsc") { tw_spec::parse_charts } else { tw_spec::parse };
-        let parsed = parse(&text, sources.add(path, &*text));
+        let mut parsed = parse(&text, sources.add(path, &*text));
+        parsed.diagnostics.extend(crate::language::settings::unknown_formats(&parsed.value));
         if parsed.has_errors() {
             return Err(Error::Specification { diagnostics: parsed.diagnostics, sources: Box::new(sources) });
         }

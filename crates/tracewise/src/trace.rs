@@ -29,6 +29,14 @@ pub fn format_named(name: &str) -> Option<&'static dyn TraceFormat> {
     formats().into_iter().find(|format| format.name() == name)
 }
 
+/// The format that was meant by a name that is none, perhaps.
+pub(crate) fn nearest_format(name: &str) -> Option<&'static str> {
+    let all = formats();
+    let names = || all.iter().map(|format| format.name());
+    let begins = || names().find(|known| known.starts_with(name) && !name.is_empty());
+    tw_core::suggest(name, names()).or_else(begins)
+}
+
 /// How far the reading of a trace is; another thread may watch.
 #[derive(Debug, Default)]
 pub struct Progress {

@@ -1,7 +1,7 @@
 //! Opening files as one trace, and scanning it.
 
 use crate::error::Setting;
-use crate::trace::{format_named, formats};
+use crate::trace::{format_named, formats, nearest_format};
 use crate::{Error, Reading, Session};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -213,11 +213,7 @@ fn format_by_name(session: &Session, first: &str) -> Result<Option<&'static dyn 
     let all = formats();
     if let Some(name) = &session.read.format {
         return format_named(name).map(Some).ok_or_else(|| {
-            let names = || all.iter().map(|format| format.name());
-            let begins = || names().find(|known| known.starts_with(name.as_str()) && !name.is_empty());
-            let near = tw_core::suggest(name, names())
-                .or_else(begins)
-                .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let near = nearest_format(name).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let feature = missing_feature(name);
             Error::refused(format!("unknown format `{name}`{near}{feature} (formats: {})", known()))
         });
