@@ -1,28 +1,35 @@
 //! Findings as the client shows them.
 
 use crate::document::{Document, Encoding};
+use crate::sample::Samples;
 use serde_json::{Value, json};
 use tracewise::diag::{Diagnostic, Severity, plain};
 use tracewise::language::ast::DeclarationKind;
 
-/// A sample that is not there: hovers and completions would say nothing of it, and nobody would know why.
-fn no_sample(document: &Document) -> Option<Diagnostic> {
+/// A sample that is not there, or cannot be read: hovers and completions would say nothing of it, and nobody would know why.
+fn no_sample(document: &Document, samples: &mut Samples) -> Option<Diagnostic> {
     let look = document.look();
     let file = look.settings.sample.as_ref().filter(|_| document.path().is_some())?;
-    if std::path::Path::new(file).exists() {
-        return None;
-    }
+    let (message, help) = match std::path::Path::new(file).exists() {
+        true => {
+            let why = samples.trouble(&look.settings)?;
+            (format!("the sample cannot be read: {why}"), format!("the file is `{file}`"))
+        }
+        false => (
+            "there is no such sample".to_owned(),
+            format!("the file would be `{file}`: its place is told from where the specification is"),
+        ),
+    };
     let line = look.tree.declarations.iter().find_map(|declaration| match &declaration.kind {
         DeclarationKind::Trace(block) => block.lines.iter().rfind(|line| line.name.name == "sample"),
         _ => None,
     })?;
-    let found = Diagnostic::warning("no-sample", "there is no such sample").at(line.span, "");
-    Some(found.help(format!("the file would be `{file}`: its place is told from where the specification is")))
+    Some(Diagnostic::warning("no-sample", message).at(line.span, "").help(help))
 }
 
 /// The message that tells what is wrong with a document.
-pub fn publish(document: &Document, encoding: Encoding) -> Value {
-    let missing = no_sample(document);
+pub fn publish(document: &Document, samples: &mut Samples, encoding: Encoding) -> Value {
+    let missing = no_sample(document, samples);
     let found = document.look().diagnostics.iter().chain(&missing);
     let list: Vec<Value> = found
         .map(|finding| {

@@ -118,7 +118,7 @@ impl<W: Write> Server<W> {
     fn tell(&mut self) -> io::Result<()> {
         for uri in std::mem::take(&mut self.unseen) {
             if let Some(document) = self.documents.get(&uri) {
-                let told = diagnostics::publish(document, self.encoding);
+                let told = diagnostics::publish(document, &mut self.samples, self.encoding);
                 framing::write(&mut self.output, &told)?;
             }
         }

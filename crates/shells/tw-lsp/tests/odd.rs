@@ -132,7 +132,8 @@ fn changes_are_taken_in_order() {
     assert_eq!(client.leave(), Left::Properly);
 }
 
-/// A sample that is not there is told of; one that is long is looked at in its first lines alone; what cannot be read is none.
+/// A sample that is not there is told of; one that is long is looked at in its first lines alone; of one that cannot be read
+/// is told why.
 #[test]
 fn samples_are_what_they_are() {
     let folder = folder("lsp odd/samples");
@@ -150,23 +151,52 @@ fn samples_are_what_they_are() {
     std::fs::write(folder.join("long.jsonl"), line.repeat(1_500_000)).expect("a sample");
     std::fs::write(folder.join("binary.jsonl"), vec![0xff; 4 << 20]).expect("a sample");
     std::fs::write(folder.join("empty.jsonl"), "").expect("a sample");
-    for (file, told) in [
-        ("long.jsonl", "12 to 12"),
-        ("binary.jsonl", "a column"),
-        ("empty.jsonl", "a column"),
-        (".", "a column"),
+    std::fs::write(folder.join("bad.jsonl"), "{\"queue\": 7\n").expect("a sample");
+    std::fs::write(folder.join("header.csv"), "queue\n").expect("a sample");
+    for (file, told, why) in [
+        ("long.jsonl", "12 to 12", ""),
+        ("header.csv", "a column", "it has no positions"),
+        ("binary.jsonl", "a column", "the limit for one record"),
+        ("empty.jsonl", "a column", "it has no positions"),
+        ("bad.jsonl", "a column", "expected"),
+        (".", "a column", "it is no file"),
     ] {
         client.tell(
             "textDocument/didChange",
             json!({"textDocument": {"uri": client.uri, "version": 3}, "contentChanges": [{"text": text(file)}]}),
         );
-        assert_eq!(client.findings(), [], "{file}");
+        let found = loop {
+            let message = client.receive();
+            if message["method"] == "textDocument/publishDiagnostics" {
+                break message["params"]["diagnostics"].clone();
+            }
+        };
+        match why {
+            "" => assert_eq!(found, json!([]), "{file}"),
+            why => {
+                let message = found[0]["message"].as_str().expect("a finding");
+                assert!(found[0]["code"] == "no-sample" && message.contains(why), "{file}: {message}");
+            }
+        }
         let start = Instant::now();
         assert!(client.hover(1, 17).contains(told), "{file}: {}", client.hover(1, 17));
         client.labels(1, 16);
         assert!(start.elapsed() < Duration::from_secs(2), "{file}: {:?}", start.elapsed());
     }
     std::fs::remove_file(folder.join("long.jsonl")).expect("it is there");
+    assert_eq!(client.leave(), Left::Properly);
+}
+
+/// A format that is none is a finding where it is written.
+#[test]
+fn formats_are_known() {
+    let mut client = Client::start("file:///s.tw", json!({}));
+    assert_eq!(
+        client.open("trace {\n  format: jsnl;\n}\nproperty p : G a;\n"),
+        [("bad-setting".to_owned(), 1)]
+    );
+    assert_eq!(client.edit((1, 10), (1, 14), "csrv-csv"), []);
+    assert_eq!(client.edit((1, 10), (1, 18), "parquet"), []);
     assert_eq!(client.leave(), Left::Properly);
 }
 

@@ -132,7 +132,7 @@ pub static CODES: &[Code] = &[
         "Begin it with `property`, `query`, `let`, `event` or `var`."),
     error(Specification, "no-fields", "A name is no column here, so it has no fields.",
         "Ask for a field of a column, or of a bound variable."),
-    warning(Specification, "no-sample", "The sample trace that a specification names is not there; editors say so.",
+    warning(Specification, "no-sample", "The sample trace that a specification names is not there, or cannot be read; editors say so.",
         "Correct the path, which is relative to the specification, or leave `sample` out."),
     error(Specification, "not-boolean", "A question about automata is asked of streams that are not Boolean.",
         "Let all streams be `bool`, one instance each, and use them as truth values."),
