@@ -18,7 +18,7 @@ pub(crate) use residuals::rewriting;
 pub use residuals::{ResidualReport, ResidualStep};
 use std::borrow::Cow;
 pub use tw_automata::draw::Graph;
-use tw_ir::{Clock, Fragment, Root, RootKind};
+use tw_ir::{Clock, Division, Fragment, Node, Over, Requirement, Root, RootKind, What};
 use tw_monitor::{Answers, EvaluateOptions, Telling};
 
 /// What is told of a specification beside its fragments and engines.
@@ -65,6 +65,8 @@ pub struct RootReport {
     pub title: Option<String>,
     /// Whether it is a query.
     pub query: bool,
+    /// What is required of its value, and of which parts of the trace, if it is the query of a requirement: `< 3 by user`.
+    pub required: Option<String>,
     /// The formula, macros expanded, canonical.
     pub formula: String,
     /// Its fragment.
@@ -95,7 +97,9 @@ pub(crate) fn explain(
     asked: ExplainOptions,
 ) -> Result<SpecReport, Error> {
     let options = session.evaluate_options();
-    // Requirements are queries, too.
+    // Requirements are queries, too: the last ones.
+    let (queries, requirements) = (spec.program.roots.len(), &spec.program.requirements);
+    let limits: Vec<String> = requirements.iter().map(|own| limit(spec, own)).collect();
     let spec = &match spec.program.requirements.is_empty() {
         true => Cow::Borrowed(spec),
         false => Cow::Owned(spec.with_required(spec.program.roots.clone())),
@@ -105,8 +109,10 @@ pub(crate) fn explain(
         .program
         .roots
         .iter()
-        .map(|root| {
+        .enumerate()
+        .map(|(number, root)| {
             alone.program.roots = vec![root.clone()];
+            let required = number.checked_sub(queries).map(|number| limits[number].clone());
             let fragment = tw_ir::fragment(&spec.program, root.node);
             RootReport {
                 name: root.name.clone(),
@@ -118,7 +124,8 @@ pub(crate) fn explain(
                     RootKind::Query => query_choice(session, &alone, &options),
                     RootKind::Property => choice(session, &alone, &options, &fragment),
                 },
-                not_live: not_live(&alone, root, &options),
+                not_live: not_live(&alone, (root, required.is_some()), &options),
+                required,
                 live: (root.kind == RootKind::Property).then(|| latency::live(session, &alone, root)),
                 extent: (root.kind == RootKind::Property)
                     .then(|| robust::extent(session, &alone, root))
@@ -126,7 +133,7 @@ pub(crate) fn explain(
                 automata: automata::sizes(session, spec, root),
                 data: data::data(&alone.program, root, &options),
                 slices: (root.kind == RootKind::Property && options.clock != Clock::Dense)
-                    .then(|| data::slices(&alone.program, root, &options)),
+                    .then(|| data::slices(&alone, root, &options)),
                 labels: asked.clock_error.then(|| imprecise::labels(spec, root)),
                 fragment,
             }
@@ -213,12 +220,41 @@ fn told(chosen: Result<Chosen<'_>, Error>, reason: impl Fn(&Chosen<'_>) -> Strin
     }
 }
 
-/// Why no engine for queries can read this one forwards.
-fn not_live(spec: &Specification, root: &Root, options: &EvaluateOptions) -> Option<String> {
+/// The windows that a property or query reads, and how far back each looks.
+pub(crate) fn windows(spec: &Specification, root: &Root) -> Vec<(String, String)> {
+    let program = &spec.program;
+    let mut found = Vec::new();
+    for id in program.reachable(&[root.node]) {
+        let (Node::Slot(slot) | Node::Truth(slot)) = program.dag.node(id) else { continue };
+        let What::Window(window) = &program.slots[slot as usize].what else { continue };
+        let back = match window.over {
+            Over::Positions(1) => "1 position".to_string(),
+            Over::Positions(count) => format!("{count} positions"),
+            Over::Time(length) => length.to_string(),
+        };
+        found.push((window.text.clone(), back));
+    }
+    found
+}
+
+/// What a requirement asks of its query, and of which parts of the trace.
+fn limit(spec: &Specification, requirement: &Requirement) -> String {
+    let Division { by, every } = &requirement.root.division;
+    let by = by.as_ref().map_or(String::new(), |by| format!(" by {by}"));
+    let every = every.as_ref().map_or(String::new(), |every| format!(" every {every}"));
+    format!("{}{by}{every}", crate::require::relation(spec, requirement))
+}
+
+/// Why no engine for queries can read this one forwards. Parts of the trace are judged where they are required to have a value.
+fn not_live(
+    spec: &Specification,
+    (root, required): (&Root, bool),
+    options: &EvaluateOptions,
+) -> Option<String> {
     if root.kind == RootKind::Property {
         return None;
     }
-    if !root.division.is_whole() {
+    if !root.division.is_whole() && !required {
         return Some("it divides the trace (`by`, `every`)".into());
     }
     let mut refusals = engines::giving(Answers::Values)

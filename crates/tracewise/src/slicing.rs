@@ -24,6 +24,7 @@ pub(crate) use decide::{Way, decide};
 pub use partial::{Partial, PartialProperty};
 use pieces::{Pieces, Slice, Spill};
 pub use plan::Plan;
+pub(crate) use plan::derived;
 use queue::{Hands, Stop};
 pub use split::{MANIFEST, SplitReport};
 use std::path::PathBuf;

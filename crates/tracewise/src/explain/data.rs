@@ -1,5 +1,7 @@
 //! What a property about data rests on: the events that bind its variables, how far it reaches, and what is held for it.
 
+use crate::Specification;
+use crate::slicing::derived;
 use std::collections::BTreeSet;
 use tw_core::duration;
 use tw_ir::{Clock, Node, NodeId, Program, Root};
@@ -34,15 +36,18 @@ pub struct SlicesReport {
     pub collapsible: bool,
     /// Why there are no slices at all.
     pub refused: Option<String>,
+    /// Why there are none as files (`split`), if there are some.
+    pub unsplit: Option<String>,
 }
 
-pub(super) fn slices(program: &Program, root: &Root, options: &EvaluateOptions) -> SlicesReport {
+pub(super) fn slices(spec: &Specification, root: &Root, options: &EvaluateOptions) -> SlicesReport {
+    let program = &spec.program;
     let text = |node: &NodeId| tw_ir::display(program, *node);
     let Some(analysis) = Analysis::new(program, root.node, options) else {
         let why = "only `G φ`, also under outer `forall`s, is violated at positions that can be divided";
         let (variable, duplicated, unbounded) = (None, Vec::new(), None);
-        let (filtered, collapsible, refused) = (false, false, Some(why.into()));
-        return SlicesReport { variable, duplicated, unbounded, filtered, collapsible, refused };
+        let (filtered, collapsible, refused, unsplit) = (false, false, Some(why.into()), None);
+        return SlicesReport { variable, duplicated, unbounded, filtered, collapsible, refused, unsplit };
     };
     let chosen = analysis.choose(program, None);
     let unbounded = analysis.unbounded.as_ref().map(text);
@@ -62,6 +67,7 @@ pub(super) fn slices(program: &Program, root: &Root, options: &EvaluateOptions) 
         filtered: analysis.filterable,
         collapsible: analysis.collapsible.is_ok(),
         refused,
+        unsplit: derived(spec).map(|node| format!("`{}` is computed from other positions", spec.words(node))),
     }
 }
 

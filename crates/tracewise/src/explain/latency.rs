@@ -15,11 +15,24 @@ pub struct LiveReport {
     pub engine: Result<&'static str, String>,
     /// How long a verdict about a position takes: of φ for `G φ`, of the property otherwise. `None` where it is not known.
     pub delay: Option<LiveDelay>,
+    /// The windows that it reads, and how far back each looks.
+    pub windows: Vec<(String, String)>,
 }
 
 impl LiveReport {
     /// What is kept while it is watched.
     pub fn memory(&self) -> Option<String> {
+        let engine = self.memory_of_engine()?;
+        let one = |(text, back): &(String, String)| format!("what comes within {back} (`{text}`)");
+        let windows: Vec<String> = self.windows.iter().map(one).collect();
+        Some(match (windows.is_empty(), engine.as_str()) {
+            (true, _) => engine,
+            (false, "constant") => windows.join(", "),
+            (false, _) => format!("{engine}; {}", windows.join(", ")),
+        })
+    }
+
+    fn memory_of_engine(&self) -> Option<String> {
         Some(match (*self.engine.as_ref().ok()?, self.delay.as_ref()?) {
             ("metric", LiveDelay::Positions(count)) => format!("at most {count} positions"),
             ("metric", LiveDelay::Time { nanoseconds, again: 0 }) => {
@@ -94,7 +107,8 @@ pub(crate) fn live(session: &Session, spec: &Specification, root: &Root) -> Live
         Err(Error::Refused(refusal)) => Err(refusal.to_string()),
         Err(other) => Err(other.to_string()),
     };
-    LiveReport { engine, delay: delay(spec, root, &session.evaluate_options()) }
+    let windows = super::windows(spec, root);
+    LiveReport { engine, delay: delay(spec, root, &session.evaluate_options()), windows }
 }
 
 fn delay(spec: &Specification, root: &Root, options: &EvaluateOptions) -> Option<LiveDelay> {

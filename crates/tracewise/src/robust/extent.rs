@@ -20,7 +20,10 @@ pub(crate) fn extent(session: &Session, spec: &Specification, root: &Root) -> Op
         Some(extent) => words(extent),
     };
     let back = words(robust.history(told).ok()?);
-    Some(format!("a value looks {ahead} ahead (horizon) and {back} back (history)"))
+    let windows = crate::explain::windows(spec, root);
+    let windows: String =
+        windows.iter().map(|(text, back)| format!(", and {back} back in `{text}`")).collect();
+    Some(format!("a value looks {ahead} ahead (horizon) and {back} back (history){windows}"))
 }
 
 fn words(extent: Extent, clock: Clock) -> String {

@@ -13,7 +13,7 @@ use crate::run::columns::{self, Need};
 use crate::{Error, Session, Specification};
 use serde_json::{Value as Json, json};
 use std::borrow::Cow;
-use tw_ir::{Clock, Measure, Node, Program, Root, RootKind, What};
+use tw_ir::{Clock, Measure, Node, NodeId, Program, Root, RootKind, What};
 use tw_log_slices::{Division, Shard, buckets_of, needed_by};
 use tw_monitor::Wanted;
 
@@ -107,8 +107,8 @@ impl Plan {
     }
 }
 
-/// What rows before and after say of a position is lost where they are elsewhere.
-pub(super) fn refuse_derived(spec: &Specification) -> Result<(), Error> {
+/// A part that says of a position what rows before and after it say, if there is one.
+pub(crate) fn derived(spec: &Specification) -> Option<NodeId> {
     let program = &spec.program;
     let roots: Vec<_> = program.roots.iter().map(|root| root.node).collect();
     let derived = |node: Node| match node {
@@ -119,7 +119,12 @@ pub(super) fn refuse_derived(spec: &Specification) -> Result<(), Error> {
         },
         _ => false,
     };
-    match program.reachable(&roots).into_iter().find(|id| derived(program.dag.node(*id))) {
+    program.reachable(&roots).into_iter().find(|id| derived(program.dag.node(*id)))
+}
+
+/// What is derived is lost where the other rows are elsewhere.
+pub(super) fn refuse_derived(spec: &Specification) -> Result<(), Error> {
+    match derived(spec) {
         Some(node) => Err(Error::refused(format!(
             "`{}` is computed from other positions, some of which slices lack: slice the log where it is read, as a whole",
             spec.words(node)

@@ -156,11 +156,19 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
     };
     for root in &report.roots {
         let name = words::clip(&words::printable(&root.name), 160);
-        let title = root.title.as_deref().unwrap_or(if root.query { "(query)" } else { "" });
+        let untitled = match (&root.required, root.query) {
+            (Some(_), _) => "(requirement)",
+            (None, true) => "(query)",
+            (None, false) => "",
+        };
+        let title = root.title.as_deref().unwrap_or(untitled);
         let title = words::printable(title);
         writeln!(out, "{}", format!("{}  {title}", style.paint(Ink::Strong, name)).trim_end())?;
         if root.formula != root.name {
             row(out, "formula", &root.formula)?;
+        }
+        if let Some(required) = &root.required {
+            row(out, "required", required)?;
         }
         let depth = match root.fragment.temporal_depth {
             0 => String::new(),
@@ -311,6 +319,9 @@ fn slices_words(slices: &SlicesReport) -> String {
     }
     if slices.collapsible {
         parts.push("equal timestamps as one".into());
+    }
+    if let Some(why) = &slices.unsplit {
+        parts.push(format!("not by `split` ({why})"));
     }
     parts.join("; ")
 }

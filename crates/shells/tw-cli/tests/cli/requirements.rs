@@ -322,3 +322,19 @@ fn tables_show_zero_where_nothing_was_counted() {
     let run = tracewise_with("query --format csv --output json -e 'count[x > 7] by ip' -", LOG);
     assert_eq!(run.json()[1]["value"], json!(null));
 }
+
+/// Of a requirement `explain` says what is required, of which parts, and that it is judged live.
+#[test]
+fn what_is_required_is_explained() {
+    let spec = "require few : count[p] < 3 by user;\nrequire load : count[p] <= 9 every 1m;\nquery q : count[p] by user;\n";
+    let run = tracewise_with("explain -", spec);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let part = |name: &str| {
+        let part = run.out.split("\n\n").find(|part| part.starts_with(name));
+        part.unwrap_or_else(|| panic!("{name}: {}", run.out)).to_owned()
+    };
+    let (few, load, query) = (part("few  (requirement)"), part("load  (requirement)"), part("q  (query)"));
+    assert!(few.contains("required  < 3 by user") && few.contains("live      yes"), "{few}");
+    assert!(load.contains("required  <= 9 every 1m") && load.contains("live      yes"), "{load}");
+    assert!(query.contains("live      no: it divides the trace"), "{query}");
+}

@@ -128,3 +128,20 @@ fn what_windows_do_not_hold_is_refused() {
     assert_eq!(tracewise(&format!("check -e 'G (sum[x over 2s] < 9)' {back}")).code, 2);
     assert_eq!(tracewise(&format!("check -e 'G (sum[x over 2] < 9)' {back}")).code, 0);
 }
+
+/// A window holds what comes in it, looks back, and is computed before a log is split.
+#[test]
+fn windows_are_explained() {
+    let run = tracewise("explain -e 'G (count[p over 10s] <= 1)'");
+    assert!(run.out.contains("memory    what comes within 10s (`count[p over 10s]`), while"), "{}", run.out);
+    assert!(run.out.contains("0 samples back (history), and 10s back in `count[p over 10s]`"), "{}", run.out);
+    assert!(
+        run.out.contains("not by `split` (`count[p over 10s]` is computed from other positions)"),
+        "{}",
+        run.out
+    );
+    let run = tracewise("explain -e 'G (max[p over 3] <= 1 -> F[0,5s] q)'");
+    assert!(run.out.contains("the positions within 5s; what comes within 3 positions"), "{}", run.out);
+    let run = tracewise("explain -e 'G (p <= 1)'");
+    assert!(run.out.contains("memory    constant, while") && !run.out.contains("`split`"), "{}", run.out);
+}
