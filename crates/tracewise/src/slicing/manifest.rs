@@ -47,6 +47,18 @@ fn restriction(program: &Program, slice: &Json, root: &Root) -> Option<Restricti
     Some((Shard { buckets, positions }, own["as_one"] == true))
 }
 
+/// The names of the properties that slices are made for.
+fn made(slices: &[Json]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for own in slices.iter().filter_map(|slice| slice["restrictions"].as_array()).flatten() {
+        let name = format!("`{}`", own["property"].as_str().unwrap_or_default());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() { "no property".into() } else { names.join(", ") }
+}
+
 /// The verdicts of every property from the slices of a manifest.
 pub(crate) fn check(
     session: &Session,
@@ -69,7 +81,11 @@ pub(crate) fn check(
         let order = order.ok_or_else(|| bad(&format!("`{list}` does not list positions")))?;
         let own = |root: &Root| match restriction(&spec.program, slice, root) {
             None if !slices.iter().any(|slice| restriction(&spec.program, slice, root).is_some()) => {
-                Err(bad(&format!("its slices are not made for `{}`", root.name)))
+                let made = made(slices);
+                Err(Error::refused(format!(
+                    "the slices of `{file}` are not made for `{}`, but for {made}: split the log for it, too",
+                    root.name
+                )))
             }
             found => Ok(found),
         };

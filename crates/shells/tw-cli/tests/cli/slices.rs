@@ -177,7 +177,8 @@ fn files_of_slices_say_what_the_log_says() {
             manifest.display()
         ));
         assert_eq!(other.code, 2);
-        assert!(other.err.contains("not made for"), "{}", other.err);
+        assert!(other.err.contains("not made for") && other.err.contains(FORMULA), "{}", other.err);
+        assert!(!other.err.contains("no manifest"), "{}", other.err);
         // A slice that lost a line is told.
         let slice = to.join("slice-0001.log");
         let text = std::fs::read_to_string(&slice).unwrap();
