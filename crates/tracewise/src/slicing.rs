@@ -121,7 +121,10 @@ pub(crate) fn answers(run: &mut Run<'_>, slicing: &Slicing, limit: usize) -> Res
     }
     if notes.len() == roots.len() && !roots.is_empty() {
         let reasons: Vec<&str> = notes.iter().map(|note| note.message.as_str()).collect();
-        return Err(Error::refused_instead(reasons.join("\n"), format!("leave out {}", Setting::Slices)));
+        return Err(match given(slicing) {
+            Some(given) => Error::refused_instead(reasons.join("\n"), format!("leave out {given}")),
+            None => Error::refused(reasons.join("\n")),
+        });
     }
     if !whole.is_empty() {
         let others = run.spec.with_roots(whole.iter().map(|&number| roots[number].clone()).collect());
@@ -133,6 +136,18 @@ pub(crate) fn answers(run: &mut Run<'_>, slicing: &Slicing, limit: usize) -> Res
         }
     }
     Ok((answers.into_iter().flatten().collect(), notes))
+}
+
+/// The settings by which slices were asked for.
+fn given(slicing: &Slicing) -> Option<String> {
+    let given = [
+        (slicing.slices > 1, Setting::Slices),
+        (slicing.period.is_some(), Setting::Period),
+        (!slicing.on.is_empty(), Setting::SliceOn),
+    ];
+    let names: Vec<String> = given.iter().filter(|own| own.0).map(|own| own.1.to_string()).collect();
+    let (last, before) = names.split_last()?;
+    Some(if before.is_empty() { last.clone() } else { format!("{} and {last}", before.join(", ")) })
 }
 
 /// What no log is sliced for.

@@ -88,7 +88,15 @@ fn named<'a>(alone: &Specification, analysis: &'a Analysis, name: &str) -> Resul
         Some(_) => Err(format!(
             "nothing binds `{name}` where it is violated: infinitely many values may violate it, which are in no slice"
         )),
-        None => Err(format!("it has no outer variable `{name}`")),
+        None => {
+            let quoted =
+                |own: &Candidate| format!("`{}`", alone.program.dag.variables[own.variable as usize]);
+            let known: Vec<String> = analysis.variables.iter().map(quoted).collect();
+            Err(match known.as_slice() {
+                [] => format!("it has no outer variable `{name}`, and no other"),
+                some => format!("it has no outer variable `{name}`; it has {}", some.join(", ")),
+            })
+        }
     }
 }
 
@@ -98,7 +106,7 @@ fn together(alone: &Specification, apart: Apart) -> String {
         Apart::Counted => "there are no timestamps, or they are not what intervals measure".to_string(),
         Apart::Repeated => "which position is last, and taken to be repeated, would change".to_string(),
         Apart::Part(node) => format!(
-            "`{}` can tell them apart (`O[0,0] φ` and `F[0,0] φ` look at all of a moment)",
+            "`{}` can tell them apart (`O[0,0] F[0,0] φ` and `F[0,0] O[0,0] φ` look at all of a moment)",
             alone.words(node)
         ),
     };

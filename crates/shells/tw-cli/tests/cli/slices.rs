@@ -229,10 +229,13 @@ fn what_cannot_be_sliced_is_refused_or_told() {
         ("-e 'F p' --slices 2", "only `G φ`"),
         ("-e 'G (p -> O q)' --slices 2", "`O q` looks at all of the log"),
         ("-e 'G forall x. p(x) -> F q(x)' --period 7d", "no slices in time"),
-        ("-e 'G forall x. p(x) -> F q(x)' --slices 2 --slice-on y", "no outer variable `y`"),
+        (
+            "-e 'G forall x. p(x) -> F q(x)' --slices 2 --slice-on y",
+            "no outer variable `y`; it has `x`: leave out --slices and --slice-on",
+        ),
         ("-e 'G forall x. q(x) | p(x)' --slices 2 --slice-on x", "nothing binds `x`"),
         ("-e 'G forall x. p(x) -> X q(x)' --slices 2 --filter-empty on", "cannot be left out"),
-        ("-e 'G forall x. p(x) -> O[0,5] q(x)' --period 0s", "longer than nothing"),
+        ("-e 'G forall x. p(x) -> O[0,5] q(x)' --period 0s", "longer than nothing: leave out --period"),
         ("-e 'G forall x. p(x) -> O[0,5] q(x)' --period week", "no unit"),
         ("-e 'G forall x. p(x) -> O q(x)' --slices 2 --semantics ltl3", "--semantics finite"),
         ("-e 'G p' --slices 2 --clock dense", "continuous time"),
@@ -241,6 +244,11 @@ fn what_cannot_be_sliced_is_refused_or_told() {
         (
             "-e 'G forall x. p(x) -> F[0,5] q(x)' --slices 2 --collapse",
             "`p(x) -> F[0,5] q(x)` can tell them apart",
+        ),
+        // What it offers is not what was written.
+        (
+            "-e 'G forall x. p(x) -> O[0,0] q(x)' --slices 2 --collapse",
+            "(`O[0,0] F[0,0] φ` and `F[0,0] O[0,0] φ` look at all of a moment)",
         ),
         (
             "-e 'G forall x. p(x) -> F[1,5] q(x)' --slices 2 --collapse --clock index",
