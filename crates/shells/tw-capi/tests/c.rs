@@ -109,7 +109,7 @@ fn odd_names_are_c_too() {
                  event `1st`; event `a */ b`; event `/*`(arguments) = `%`(bool: arguments); \
                  ere : new text `1st` `a */ b` `/*`; }\n";
     for (number, name) in ["9-a.tw", "tracewise.tw", "a*/.tw", "%.tw", "new.tw"].iter().enumerate() {
-        let spec = tracewise::Specification::from_text(*name, rules).expect("a specification");
+        let spec = tracewise::Specification::from_text(name, rules).expect("a specification");
         let code = tracewise::generate::c(&spec).expect("a header");
         let file = folder.join(format!("odd{number}.c"));
         std::fs::write(&file, code).expect("written");
