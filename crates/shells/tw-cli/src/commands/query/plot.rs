@@ -11,6 +11,11 @@ use tracewise::plot::{self, Axis, Body, Chart, HEIGHT, Panel, Panels, Scale, Ser
 use tracewise::query::{Edge, Group, QueryResult};
 use tracewise::trace::TimeStyle;
 
+/// A query on a trace.
+type Asked<'a> = (&'a Report, &'a QueryResult);
+/// A line, and the query that it belongs to.
+type Line = (String, Series);
+
 /// What is drawn of answers.
 pub struct Picture {
     drawn: Drawn,
@@ -44,7 +49,7 @@ impl Picture {
 /// Values at every position or per window are lines, one panel for each query; a histogram is one, everything else is bars. What is
 /// not of the kind that is drawn is named.
 pub fn picture(answers: &Answers) -> Picture {
-    let results: Vec<(&Report, &QueryResult)> =
+    let results: Vec<Asked<'_>> =
         answers.reports.iter().flat_map(|report| report.values().map(move |r| (&**report, r))).collect();
     let kind = results.iter().map(|(_, result)| kind(result)).min();
     let (drawn, other): (Vec<_>, Vec<_>) =
@@ -103,8 +108,8 @@ fn kind(result: &QueryResult) -> Kind {
 /// Lines of one query in one chart; of several, which may have units of their own, in a panel each.
 fn lined(
     answers: &Answers,
-    results: &[(&Report, &QueryResult)],
-    lines: fn(&Answers, &[(&Report, &QueryResult)]) -> (Axis, Vec<(String, Series)>),
+    results: &[Asked<'_>],
+    lines: fn(&Answers, &[Asked<'_>]) -> (Axis, Vec<Line>),
 ) -> Drawn {
     let (x, series) = lines(answers, results);
     let mut panels: Vec<Panel> = Vec::new();
@@ -129,7 +134,7 @@ fn lined(
     Drawn::Chart(Chart { title, subtitle, x, y, body: Body::Series { series } })
 }
 
-fn binned((report, result): (&Report, &QueryResult)) -> Chart {
+fn binned((report, result): Asked<'_>) -> Chart {
     let bins = result.groups.iter().find_map(|group| histogram(&group.value)).unwrap_or_default();
     let (x, y) = (Axis { label: "value".into(), ..Axis::default() }, counts());
     let title = heading(result);
@@ -144,7 +149,7 @@ fn heading(result: &QueryResult) -> String {
     result.title.clone().unwrap_or_else(|| result.name.clone())
 }
 
-fn title(results: &[(&Report, &QueryResult)]) -> String {
+fn title(results: &[Asked<'_>]) -> String {
     let mut names: Vec<String> = Vec::new();
     for (_, result) in results {
         let name = heading(result);
@@ -194,10 +199,10 @@ pub fn time_axis(style: Option<TimeStyle>, first: i64) -> (Axis, Box<dyn Fn(i64)
     }
 }
 
-fn everywhere(answers: &Answers, results: &[(&Report, &QueryResult)]) -> (Axis, Vec<(String, Series)>) {
+fn everywhere(answers: &Answers, results: &[Asked<'_>]) -> (Axis, Vec<Line>) {
     let first = results.iter().find_map(|(_, result)| result.times.as_ref().and_then(|times| times.first()));
     let (x, place) = time_axis(first.map(|stamp| stamp.style), first.map_or(0, |stamp| stamp.time));
-    let line = |(report, result): &(&Report, &QueryResult)| {
+    let line = |(report, result): &Asked<'_>| {
         let values = result.everywhere.as_deref().unwrap_or_default();
         let at = |position: usize| match (&result.times, first) {
             (Some(times), Some(_)) => place(times[position].time),
@@ -211,7 +216,7 @@ fn everywhere(answers: &Answers, results: &[(&Report, &QueryResult)]) -> (Axis, 
     (x, series)
 }
 
-fn windows(answers: &Answers, results: &[(&Report, &QueryResult)]) -> (Axis, Vec<(String, Series)>) {
+fn windows(answers: &Answers, results: &[Asked<'_>]) -> (Axis, Vec<Line>) {
     let edges = results.iter().flat_map(|(_, result)| &result.groups).filter_map(|group| group.window);
     let first = edges.map(|(from, _)| from).find_map(|edge| match edge {
         Edge::Time(stamp) => Some(stamp),
@@ -222,7 +227,7 @@ fn windows(answers: &Answers, results: &[(&Report, &QueryResult)]) -> (Axis, Vec
         Edge::Time(stamp) => place(stamp.time),
         Edge::Position(position) => position as f64,
     };
-    let mut series: Vec<(String, Series)> = Vec::new();
+    let mut series: Vec<Line> = Vec::new();
     let mut lines: HashMap<String, usize> = HashMap::new();
     for (report, result) in results {
         for group in &result.groups {
@@ -243,7 +248,7 @@ fn windows(answers: &Answers, results: &[(&Report, &QueryResult)]) -> (Axis, Vec
     (x, series)
 }
 
-fn bars(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
+fn bars(answers: &Answers, results: &[Asked<'_>]) -> Chart {
     let y = Axis { label: "value".into(), ..Axis::default() };
     let chart = |groups: Vec<String>, series| Chart {
         title: title(results),
@@ -270,7 +275,7 @@ fn bars(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
 const KEYS: usize = 40;
 
 /// One query per key, side by side for several traces.
-fn by_key(answers: &Answers, query: &QueryResult, results: &[(&Report, &QueryResult)]) -> Chart {
+fn by_key(answers: &Answers, query: &QueryResult, results: &[Asked<'_>]) -> Chart {
     let drawn: Vec<_> = results.iter().collect();
     let label = |group: &Group| group.key.as_ref().map(shown).unwrap_or_default();
     let mut keys: HashMap<String, f64> = HashMap::new();
