@@ -3,7 +3,7 @@
 //! A circle may leave its values open as long as others decide them, or as long as nobody observes them. So the circles and the
 //! Boolean streams that follow from them are one system of equations, as far as nothing that is not Boolean stands between.
 
-use crate::graph::{Component, Direction};
+use crate::graph::Component;
 use crate::{Streams, boolean};
 use tw_ir::{Node, NodeId, Program, StreamType, What};
 
@@ -73,10 +73,5 @@ impl Streams {
             Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Has(_) => input(id),
             _ => inner(id),
         })
-    }
-
-    /// Whether a component is around a cycle of weight 0.
-    pub(crate) fn is_circle(&self, component: usize) -> bool {
-        self.graph.components[component].direction == Direction::Circular
     }
 }

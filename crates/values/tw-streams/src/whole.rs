@@ -83,60 +83,53 @@ impl From<StreamError> for Unfilled {
 impl Filling<'_> {
     /// All components.
     fn all(&mut self) -> Result<(), Unfilled> {
-        let mut done = vec![false; self.streams.graph.components.len()];
+        let streams = self.streams;
+        let mut done = vec![false; streams.graph.components.len()];
+        // Where some streams do not matter, circles by themselves may have several values.
+        let apart = self.program.streams.iter().all(|stream| stream.observed);
         loop {
-            let circles = self.open(&done);
-            let later = self.streams.followers(&circles);
-            self.ready(&mut done, |component| !component.members.iter().any(|&member| later[member]))?;
-            let Some(&circle) = circles.first() else { return Ok(()) };
-            // Every round solves a circle at least.
-            let together = self.streams.together(self.program, &later);
-            if together.is_empty() {
-                let own = |component: &&Component| component.members.contains(&circle);
-                let own = self.streams.graph.components.iter().find(own);
-                own.map_or(Ok(()), |component| self.component(component))?;
-                continue;
-            }
-            if self.program.streams.iter().all(|stream| stream.observed) {
-                // What a circle alone determines, all determine, at less cost.
-                match self.ready(&mut done, |_| true) {
-                    Err(Unfilled::Unsolved(Unsolved::NoModel { .. } | Unsolved::Several { .. }, _)) => {}
-                    other => return other,
+            let mut left = if apart { Vec::new() } else { self.circles(&done) };
+            let mut later = streams.followers(&left);
+            let mut why = None;
+            for (component, done) in streams.graph.components.iter().zip(&mut done) {
+                if *done || component.members.iter().any(|&member| later[member]) {
+                    continue;
                 }
-            }
-            // From the start, so that the position of an error is that of all equations.
-            match self.solve(&together) {
-                Err(Unfilled::Unsolved(Unsolved::TooLarge { .. }, error)) => {
-                    let rest = self.streams.followers(&self.open(&done));
-                    let rest = self.streams.together(self.program, &rest);
-                    if rest.is_empty() || rest.len() == together.len() {
-                        return Err(error.into());
+                match self.component(component) {
+                    Ok(()) => *done = true,
+                    // What a circle alone determines, all determine, at less cost. What it does not is left to all.
+                    Err(
+                        error @ Unfilled::Unsolved(Unsolved::NoModel { .. } | Unsolved::Several { .. }, _),
+                    ) => {
+                        left.extend(&component.members);
+                        later = streams.followers(&left);
+                        why.get_or_insert(error);
                     }
-                    self.solve(&rest)?;
+                    Err(error) => return Err(error),
                 }
-                other => other?,
+            }
+            let Some(&circle) = left.first() else { return Ok(()) };
+            // Every round solves a circle at least.
+            let together = streams.together(self.program, &later);
+            match (together.is_empty(), why) {
+                (false, _) => self.solve(&together)?,
+                (true, Some(error)) => return Err(error),
+                (true, None) => {
+                    let own = streams.graph.components.iter().find(|own| own.members.contains(&circle));
+                    own.map_or(Ok(()), |component| self.component(component))?;
+                }
             }
         }
     }
 
     /// The members of circles that are not solved.
-    fn open(&self, done: &[bool]) -> Vec<usize> {
+    fn circles(&self, done: &[bool]) -> Vec<usize> {
         let unsolved = |&member: &usize| self.stream(member).is_some() && !self.solved[member];
-        let components = self.streams.graph.components.iter().enumerate();
-        let circles = components.filter(|&(number, _)| !done[number] && self.streams.is_circle(number));
-        let open = circles.filter(|(_, component)| component.members.iter().any(unsolved));
-        open.flat_map(|(_, component)| component.members.iter().copied()).collect()
-    }
-
-    /// Computes such components, one after the other.
-    fn ready(&mut self, done: &mut [bool], such: impl Fn(&Component) -> bool) -> Result<(), Unfilled> {
-        for (component, done) in self.streams.graph.components.iter().zip(done) {
-            if !*done && such(component) {
-                self.component(component)?;
-                *done = true;
-            }
-        }
-        Ok(())
+        let components = self.streams.graph.components.iter().zip(done);
+        let circular =
+            components.filter(|(component, done)| !**done && component.direction == Direction::Circular);
+        let open = circular.filter(|(component, _)| component.members.iter().any(unsolved));
+        open.flat_map(|(component, _)| component.members.iter().copied()).collect()
     }
 
     fn component(&mut self, component: &Component) -> Result<(), Unfilled> {
