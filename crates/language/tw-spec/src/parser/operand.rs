@@ -165,6 +165,9 @@ impl Parser<'_> {
                 return step;
             }
             if let Some(tally) = self.starts_tally() {
+                if let Some(step) = self.guarded_window(m) {
+                    return step;
+                }
                 return self.open_tally(m, tally);
             }
             if word == "_" {

@@ -753,3 +753,22 @@ fn lines_of_blocks_are_read_on() {
         .collect();
     assert_eq!(kinds, [2, 4]);
 }
+
+/// One fault of a window is told once, with what would do.
+#[test]
+fn faults_of_windows_are_told_once() {
+    for (text, help) in [
+        ("avg(p : x over 3)", "write `avg[p : x over 3]`"),
+        ("max(a & (b | c) : x + 1 over 3s)", "write `max[a & (b | c) : x + 1 over 3s]`"),
+        ("avg[p : x over -1]", "write a number of positions"),
+        ("avg[x over y]", "write a number of positions"),
+        ("avg(x over inf)", "write a number of positions"),
+    ] {
+        let found = crate::parse_query(text, 0).diagnostics;
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert_eq!(found[0].code, "bad-window", "{text}");
+        assert!(found[0].help.as_deref().is_some_and(|own| own.starts_with(help)), "{text}: {found:?}");
+    }
+    assert!(!crate::parse_query("sum(e for over : p(over) & e < 3)", 0).has_errors());
+    assert!(!crate::parse_query("count(over : p(over))", 0).has_errors());
+}

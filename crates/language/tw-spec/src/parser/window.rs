@@ -46,6 +46,36 @@ impl Parser<'_> {
         false
     }
 
+    /// `avg(p : x over 3)`, at its name: in parentheses `:` belongs to variables. It is reported, and read as the window that was meant.
+    pub(super) fn guarded_window(&mut self, m: &mut Machine) -> Option<Step> {
+        let (mut depth, mut long, mut end) = (0u32, false, None);
+        for ahead in 1..200 {
+            match self.peek(ahead) {
+                Tok::OpenParen | Tok::OpenBracket | Tok::OpenBrace => depth += 1,
+                Tok::CloseParen if depth == 1 => {
+                    end = Some(self.span_at(self.at + ahead));
+                    break;
+                }
+                Tok::CloseParen | Tok::CloseBracket | Tok::CloseBrace => depth = depth.saturating_sub(1),
+                Tok::Word if depth == 1 && self.word(ahead) == "over" => {
+                    long |= self.peek(ahead + 1) == Tok::Number;
+                }
+                Tok::End | Tok::Semicolon => return None,
+                _ => {}
+            }
+        }
+        let (name, end) = (self.word(0).to_owned(), end.filter(|_| long)?);
+        let (_, aggregate) = *Aggregate::PLAIN.iter().find(|(known, _)| *known == name)?;
+        let start = self.advance();
+        let open = self.advance();
+        let inside = self.slice(Span { start: open.end, end: end.start, ..open });
+        let found = Diagnostic::error("bad-window", "a window of chosen values stands in brackets");
+        self.report(found.at(open, "instead of this").help(format!("write `{name}[{inside}]`")));
+        let (body, second, part) = (None, None, Part::Body);
+        m.open(Frame::Aggregate { aggregate, body, second, part, start, open, round: true });
+        Some(Step::Operand)
+    }
+
     /// Goes on behind `over`; `value` is what the window aggregates.
     pub(super) fn rolling(&mut self, m: &mut Machine, value: Operand) -> Step {
         let value = self.reduce_to_bracket(m, value);
@@ -87,10 +117,13 @@ impl Parser<'_> {
             }
         };
         let closing = if round { Tok::CloseParen } else { Tok::CloseBracket };
-        if self.kind() != closing {
+        // A length that could not be read is reported: what stands there is no second fault.
+        if self.kind() != closing && over.is_some() {
             let closes = if round { "`)`" } else { "`]`" };
             let message = format!("expected {closes} after the length of the window, found {}", self.found());
             self.report(Diagnostic::error("bad-window", message).at(self.span(), "").help(FORMS));
+        }
+        if self.kind() != closing {
             // What stands before the bracket belongs to the window that was meant.
             for ahead in 0..12 {
                 if self.peek(ahead) == closing {
