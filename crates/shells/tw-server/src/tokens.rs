@@ -10,6 +10,7 @@ mod wrong;
 pub use file::new_token;
 pub use wrong::Wrong;
 
+use crate::names;
 use blake3::Hash;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -64,16 +65,6 @@ impl Right {
     }
 }
 
-/// Whether a pattern with at most one `*` takes a text; a pattern that is taken as a text is covered by it.
-pub fn takes(pattern: &str, text: &str) -> bool {
-    match pattern.split_once('*') {
-        Some((start, end)) => {
-            text.len() >= start.len() + end.len() && text.starts_with(start) && text.ends_with(end)
-        }
-        None => pattern == text,
-    }
-}
-
 /// Who holds a token.
 #[derive(Debug)]
 pub struct Holder {
@@ -97,7 +88,7 @@ pub enum Rights {
 impl Rights {
     /// Whether a stream is in a role's reach.
     pub fn may(&self, role: Role, stream: &str) -> bool {
-        self.any(role, |right| takes(&right.streams, stream))
+        self.any(role, |right| names::matches(&right.streams, stream))
     }
 
     /// Whether the role is given for some stream at least.
@@ -110,7 +101,7 @@ impl Rights {
         match patterns {
             None => self.any(role, |right| right.streams == "*"),
             Some(patterns) => {
-                patterns.iter().all(|pattern| self.any(role, |right| takes(&right.streams, pattern)))
+                patterns.iter().all(|pattern| self.any(role, |right| names::matches(&right.streams, pattern)))
             }
         }
     }

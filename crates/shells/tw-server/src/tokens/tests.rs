@@ -1,4 +1,5 @@
-use super::{Right, Rights, Role, Tokens, new_token, takes};
+use super::{Right, Rights, Role, Tokens, new_token};
+use crate::names;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,7 +37,7 @@ fn a_pattern_covers_what_it_takes() {
         ("a*a", "a", false),
         ("*", "*", true),
     ] {
-        assert_eq!(takes(pattern, text), expected, "{pattern} {text}");
+        assert_eq!(names::matches(pattern, text), expected, "{pattern} {text}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a violation is known by, and texts that say which are meant: `stream=web-*`, `property!=noise`.
 
-use crate::tokens::takes;
+use crate::names::matches;
 use crate::verdicts::Told;
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ impl Matcher {
 
     /// Whether labels are as it says.
     pub fn takes(&self, labels: &Labels) -> bool {
-        takes(&self.pattern, labels.get(&self.name)) != self.not
+        matches(&self.pattern, labels.get(&self.name)) != self.not
     }
 
     /// The streams that it is about, if it names some.
