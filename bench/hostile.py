@@ -414,7 +414,7 @@ def main():
             failed = True
             print(f"FAULT: exit {code}, said: {said[-2000:]}")
         there = {path.name for path in folder.iterdir()}
-        if there != {"data", "outside.tw", "config.toml", "tokens", "said"} or not {path.name for path in (folder / "data").iterdir()} <= {"specs", "streams", "verdicts", "silences.json", "webhooks"}:
+        if there != {"data", "outside.tw", "config.toml", "tokens", "said"} or not {path.name for path in (folder / "data").iterdir()} <= {"specs", "streams", "verdicts", "silences.json", "webhooks", "lock"}:
             failed = True
             print(f"FAULT: the folder holds {there}")
     print(f"load {os.getloadavg()[0]:.1f}")
