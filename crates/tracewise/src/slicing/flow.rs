@@ -20,7 +20,7 @@ use tw_monitor::{
 };
 
 /// Batches that may wait for a thread: enough that one that is slow for a while does not keep who reads, and by that the others, waiting.
-const WAITING: usize = 8;
+const WAITING: usize = 2;
 /// Violations that are kept beyond those listed before the latest are dropped.
 const SPARE: usize = 1 << 12;
 
