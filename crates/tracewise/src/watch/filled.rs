@@ -5,6 +5,7 @@
 
 use super::clock::StreamClock;
 use super::halt::Halt;
+use super::lines::TEXT;
 use super::waiting::{Lines, Waiting};
 use crate::Specification;
 use crate::run::streams::Computing;
@@ -13,9 +14,6 @@ use std::time::Instant;
 use tw_core::{Batch, Time, TimeUnit};
 use tw_monitor::PredicateError;
 use tw_trace::{Arrival, Progress, Receiver, Stamp, TimeStyle, TraceError, TraceErrorKind};
-
-/// Characters kept of a log line, as of those that do not wait.
-const TEXT: usize = 400;
 
 /// The equations of a watch, how far they have come, and who waits for them.
 #[derive(Clone)]

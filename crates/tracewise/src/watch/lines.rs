@@ -9,7 +9,7 @@ use tw_trace::Progress;
 /// Stretches kept; a stream with a blank line in every few has many, and forgets the oldest.
 const KEPT: usize = 1024;
 /// Characters kept of a line.
-const TEXT: usize = 400;
+pub(super) const TEXT: usize = 400;
 
 /// A line as it is told.
 pub(super) fn shortened(line: Cow<'_, str>) -> String {

@@ -7,9 +7,9 @@
 //! 1234  1700000000.130000 +++ exited with 0 +++
 //! ```
 //!
-//! Variables are `pid` and `thread` (which are the same here), `arg0`, `arg1`, …, `result` and `errno`; arguments of frequent calls also have the names that recorded
-//! programs give them: `fd`, `path`, `flags`, … (`NAMED`). A call that is interrupted is two events, `read` and
-//! `read_resumed`; a signal is an event of its name, the end of a process `exited` or `killed`.
+//! Variables are `pid` and `thread` (which are the same here), `arg0`, `arg1`, …, `result` and `errno`; arguments of frequent
+//! calls also have the names that recorded programs give them: `fd`, `path`, `flags`, … (`NAMED`). A call that is interrupted
+//! is two events, `read` and `read_resumed`; a signal is an event of its name, the end of a process `exited` or `killed`.
 
 use super::line::Lines;
 use super::text::{self, LineFormat, Source, With, push};
