@@ -176,13 +176,12 @@ impl Shared {
         let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         for stream in self.streams() {
             let specs = self.specs_of(&stream.name);
-            let latest = stream.judge.latest();
-            let before = latest.as_ref().map_or(&[][..], |change| &change.specs);
-            let at = stream.commit.end();
-            let now = assigned(&specs, before, at);
-            if !same(before, &now) {
-                stream.judge.change(Change { at, specs: now })?;
-            }
+            stream.judge.change(|latest| {
+                let before = latest.map_or(&[][..], |change| &change.specs);
+                let at = stream.commit.end();
+                let now = assigned(&specs, before, at);
+                (!same(before, &now)).then_some(Change { at, specs: now })
+            })?;
         }
         Ok(())
     }
@@ -284,6 +283,13 @@ pub struct Server {
     _lock: File,
 }
 
+/// What serves connections. Half of the processors: what is taken in is written and judged by threads of its own, and what takes
+/// long is done aside.
+fn runtime() -> io::Result<Runtime> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    tokio::runtime::Builder::new_multi_thread().worker_threads((processors / 2).max(1)).enable_all().build()
+}
+
 /// Has a folder to itself, until the file is closed, however that comes about: two servers would write over what the other keeps.
 fn lock(data: &Path) -> Result<File, Error> {
     let failed = |error| Error::Io { what: format!("cannot lock the folder {}", data.display()), error };
@@ -305,7 +311,7 @@ impl Server {
             let what = what.to_string();
             move |error| Error::Io { what, error }
         };
-        let runtime = Runtime::new().map_err(io("cannot start threads"))?;
+        let runtime = runtime().map_err(io("cannot start threads"))?;
         let listener = runtime.block_on(TcpListener::bind(&config.listen));
         let listener = listener.map_err(io(&format!("cannot listen on {}", config.listen)))?;
         let address = listener.local_addr().map_err(io("cannot listen"))?;

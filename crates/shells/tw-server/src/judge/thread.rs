@@ -3,7 +3,8 @@
 use super::checkpoint::{Assigned, Change, SpecState, State, add_cut, save_plan};
 use super::states::Watched;
 use super::teller::{Collected, Teller};
-use crate::log::{Log, Reader, Record};
+use super::together::{PIECE, Together};
+use crate::log::{Log, Record};
 use crate::verdicts::Verdicts;
 use crate::words;
 use std::cell::RefCell;
@@ -20,8 +21,6 @@ use tracewise::watch::{Prepared, Stepped};
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How often it is looked at what specifications hold, while events come.
 const WEIGH: Duration = Duration::from_millis(250);
-/// Bytes of lines that are pushed at once, about.
-const PIECE: usize = 64 << 10;
 /// What is told at once, of which the memory is kept.
 const KEPT: usize = 1024;
 /// How long after something failed it is tried again.
@@ -99,9 +98,11 @@ impl Judge {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From a line on, other specifications judge. It is on disk before this returns.
-    pub fn change(&self, change: Change) -> io::Result<()> {
+    /// From a line on, other specifications judge: those that `next` makes of the latest change, if it makes any. It is on disk before
+    /// this returns. Nothing is judged meanwhile, so that lines that came before `next` is asked are those of the specifications before.
+    pub fn change(&self, next: impl FnOnce(Option<&Change>) -> Option<Change>) -> io::Result<()> {
         let mut changes = self.changes();
+        let Some(change) = next(changes.back()) else { return Ok(()) };
         let mut all: Vec<Change> = changes.iter().cloned().collect();
         all.push(change);
         save_plan(&self.folder, &all)?;
@@ -296,7 +297,7 @@ impl Judge {
 
     /// Reads and judges until something else is to be done.
     fn judge(&self, work: &mut [Work<'_>], next: u64, collected: &RefCell<Collected>) -> Over {
-        let mut reader = self.log.read_from(next);
+        let mut reader = Together::new(self.log.read_from(next));
         let mut next = next;
         let again = self.judged_before;
         let mut weighed = Instant::now();
@@ -310,13 +311,14 @@ impl Judge {
             if self.stop.load(Ordering::SeqCst) {
                 return Over::Stop;
             }
-            let until = self.changes().get(1).map(|change| change.at);
-            if until.is_some_and(|until| until <= next) {
+            if self.until().is_some_and(|until| until <= next) {
                 return Over::Change;
             }
             match self.read(&mut reader) {
                 None => self.log.wait_beyond(next, PATIENCE),
                 Some(record) => {
+                    // What changes after this is asked begins after lines that are read already.
+                    let until = self.until();
                     collected.borrow_mut().cuts = self.cuts_before(record.before);
                     next = self.feed(work, &record, next, until);
                     if !self.tell(collected) {
@@ -345,14 +347,19 @@ impl Judge {
         }
     }
 
+    /// The line from which on other specifications judge, if that is known.
+    fn until(&self) -> Option<u64> {
+        self.changes().get(1).map(|change| change.at)
+    }
+
     /// How often the log was cut before a line.
     fn cuts_before(&self, line: u64) -> usize {
         let cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
         cuts.iter().filter(|cut| **cut <= line).count()
     }
 
-    fn read(&self, reader: &mut Reader) -> Option<Record> {
-        match reader.next() {
+    fn read(&self, reader: &mut Together) -> Option<Record> {
+        match reader.next(|from, to| self.cuts_before(from) == self.cuts_before(to)) {
             Ok(record) => record,
             Err(error) => {
                 (self.said)(format!("stream {}: the log cannot be read: {error}", self.stream));

@@ -1,7 +1,7 @@
 //! One record: lines that were written together.
 //!
 //! ```text
-//! bytes (u32) │ lines (u32) │ written, ms since 1970 (u64) │ checksum (8 bytes) │ the lines
+//! bytes (u32) │ lines (u32) │ written, ms since 1970 (u64) │ checksum (CRC-32, u32) │ the lines
 //! ```
 //!
 //! Lines that came from elsewhere bring *marks*: how far each source has been read when these lines are taken. They are part of the
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Bytes before the lines of a record.
-pub const HEADER: usize = 24;
+pub const HEADER: usize = 20;
 /// Longest record that is read; what is written is far shorter.
 const LONGEST: u32 = 1 << 30;
 /// Says, in the length of a record, that it has marks.
@@ -73,14 +73,12 @@ pub fn head(bytes: &[u8], lines: u32, written: SystemTime, marks: &Marks) -> Vec
     head
 }
 
-fn checksum(head: &[u8], preface: &[u8], bytes: &[u8]) -> [u8; 8] {
-    let mut hash = blake3::Hasher::new();
-    hash.update(head);
-    hash.update(preface);
-    hash.update(bytes);
-    let mut sum = [0; 8];
-    sum.copy_from_slice(&hash.finalize().as_bytes()[..8]);
-    sum
+fn checksum(head: &[u8], preface: &[u8], bytes: &[u8]) -> [u8; 4] {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(head);
+    sum.update(preface);
+    sum.update(bytes);
+    sum.finalize().to_le_bytes()
 }
 
 /// The marks that stand before the lines, and the lines.

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// What every file begins with; the number of lines before it follows.
-const MAGIC: &[u8; 16] = b"tracewise log 1\n";
+const MAGIC: &[u8; 16] = b"tracewise log 2\n";
+/// What those of all versions begin with.
+const FAMILY: &[u8] = b"tracewise log ";
 /// Bytes before the first record.
 pub const PREFIX: u64 = MAGIC.len() as u64 + 8;
 
@@ -111,6 +113,12 @@ pub fn open(path: &Path) -> io::Result<(BufReader<File>, u64)> {
     let mut file = BufReader::with_capacity(256 << 10, File::open(path)?);
     let mut prefix = [0; PREFIX as usize];
     file.read_exact(&mut prefix)?;
+    if prefix.starts_with(FAMILY) && !prefix.starts_with(MAGIC) {
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!("{} was written by another version", path.display()),
+        ));
+    }
     let start = prefix.strip_prefix(MAGIC).and_then(|start| Some(u64::from_le_bytes(start.try_into().ok()?)));
     match start {
         Some(start) => Ok((file, start)),

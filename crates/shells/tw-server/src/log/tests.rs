@@ -77,6 +77,10 @@ fn what_is_no_record_is_cut_off() {
             assert_eq!((again.end(), found), (2 * good as u64 + 2, Found::default()));
         }
     }
+    // What another version wrote is not damaged.
+    std::fs::write(&path, [&b"tracewise log 1\n"[..], &whole[16..]].concat()).unwrap();
+    let refused = Log::open(&folder, Limits::default()).err().unwrap();
+    assert!(refused.to_string().contains("another version") && path.exists());
     // Not even its beginning.
     std::fs::write(&path, &whole[..5]).unwrap();
     let (log, found) = Log::open(&folder, Limits::default()).unwrap();

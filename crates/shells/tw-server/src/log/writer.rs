@@ -16,6 +16,9 @@ const KEPT: usize = 4 << 20;
 const PARTS: u32 = 4;
 /// How long a writer waits for lines where it has nothing else to do.
 const SELDOM: Duration = Duration::from_secs(3600);
+/// How long after a record what was acknowledged from memory waits for more, to be written with it: every record has its price, for
+/// who writes it, who judges it and who is told. What comes alone does not wait.
+const TOGETHER: Duration = Duration::from_micros(300);
 /// How long a writer whose disk failed waits before it tries again what nobody else can send again.
 const AGAIN: Duration = Duration::from_millis(200);
 /// How long after a failure lines are taken into memory again, to see whether they can be written.
@@ -55,6 +58,8 @@ struct Waiting {
     /// Lines before the end of what waits.
     end: u64,
     closing: bool,
+    /// Somebody waits for the disk.
+    urgent: bool,
     /// Why the last attempt failed, while it has not succeeded since.
     failing: Option<(Arc<str>, Instant)>,
 }
@@ -113,12 +118,13 @@ impl Commit {
             return Err(Refused::Disk(why.clone()));
         }
         let before = waiting.end;
-        let idle = waiting.bytes.is_empty();
+        let awaited = waiting.bytes.is_empty() || receipt.is_some() && !waiting.urgent;
+        waiting.urgent |= receipt.is_some();
         waiting.bytes.extend_from_slice(bytes);
         waiting.end += lines;
         waiting.parts.push(Part { bytes: bytes.len(), lines, receipt, mark });
         drop(waiting);
-        if idle {
+        if awaited {
             self.0.news.notify_one();
         }
         Ok(before)
@@ -134,6 +140,7 @@ impl Commit {
     pub fn run(&self, log: &Log, said: &dyn Fn(String)) {
         let mut spare = Vec::new();
         let (tidies, mut tidied) = (log.tidies().unwrap_or(SELDOM), Instant::now());
+        let mut written = None::<Instant>;
         loop {
             if tidied.elapsed() >= tidies {
                 match log.tidy() {
@@ -154,6 +161,11 @@ impl Commit {
             if waiting.bytes.is_empty() {
                 return;
             }
+            if let Some(left) = written.and_then(|at| TOGETHER.checked_sub(at.elapsed())) {
+                let more = |waiting: &mut Waiting| !waiting.urgent && !waiting.closing;
+                let waited = self.0.news.wait_timeout_while(waiting, left, more);
+                waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
             spare.clear();
             if spare.capacity() > KEPT {
                 spare = Vec::new();
@@ -161,12 +173,14 @@ impl Commit {
             let bytes = std::mem::replace(&mut waiting.bytes, spare);
             let parts = std::mem::take(&mut waiting.parts);
             let closing = waiting.closing;
+            waiting.urgent = false;
             drop(waiting);
             let lines = parts.iter().map(|part| part.lines).sum();
             let durable = parts.iter().any(|part| part.receipt.is_some());
             let marks = parts.iter().filter_map(|part| part.mark.clone()).collect();
             match log.append_marked(&bytes, lines, marks, durable) {
                 Ok(deleted) => {
+                    written = Some(Instant::now());
                     if self.waiting().failing.take().is_some() {
                         said("the log can be written again".into());
                     }
