@@ -229,8 +229,10 @@ pub struct WatchVerdict<'w> {
     /// The time of that position, or to which time had come when that settled the verdict; of the position that the
     /// verdict is about, when each is told. Only where time is read.
     pub time: Option<Stamp>,
-    /// What came due, if the passing of time settled it.
+    /// What came due, if the passing of time settled it, where that is known.
     pub due: Option<Due>,
+    /// Whether the passing of time settled it, rather than a position.
+    pub overdue: bool,
     /// Whether no continuation changes it. Otherwise the stream ended, and this is its finite verdict.
     pub settled: bool,
     /// The line of that position.

@@ -34,6 +34,8 @@ pub struct Config {
     pub memory: usize,
     /// How often the state of judging is kept.
     pub checkpoint: Duration,
+    /// How late lines may come: time passes where none come, by so much later. `None`: it passes with lines alone.
+    pub late: Option<Duration>,
     /// How often the folder of specifications is looked at.
     pub reload: Duration,
     /// Add an example specification and a generator of events.
@@ -119,6 +121,7 @@ impl Config {
             limits: ClientLimits::default(),
             memory: 256 << 20,
             checkpoint: Duration::from_secs(1),
+            late: None,
             reload: Duration::from_millis(500),
             demo: false,
             listening: Vec::new(),

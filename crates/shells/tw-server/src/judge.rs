@@ -8,6 +8,7 @@ mod checkpoint;
 mod states;
 mod teller;
 mod thread;
+mod ticks;
 mod together;
 
 pub use checkpoint::{Assigned, Change, State, add_cut, load_cuts, load_plan, save_plan};

@@ -149,6 +149,7 @@ impl Shared {
             line: self.config.limits.line,
             memory: self.config.memory,
             checkpoint: self.config.checkpoint,
+            late: self.config.late,
             verdicts: &self.verdicts,
             said: &self.said,
         };

@@ -43,6 +43,8 @@ pub struct Opening<'o> {
     pub memory: usize,
     /// How often the state is kept.
     pub checkpoint: Duration,
+    /// How late lines may come, where time passes without them.
+    pub late: Option<Duration>,
     /// Where violations go.
     pub verdicts: &'o Arc<Verdicts>,
     /// Told what people should know.
@@ -91,6 +93,7 @@ impl Stream {
             asked: Default::default(),
             memory: opening.memory,
             every: opening.checkpoint,
+            late: opening.late,
             said: opening.said.clone(),
         });
         let gate = gate(opening.line).map_err(|error| io::Error::other(crate::words::error(&error)))?;

@@ -31,6 +31,11 @@ impl House {
         for (name, text) in specs {
             std::fs::write(folder.join(format!("data/specs/{name}.tw")), text).unwrap();
         }
+        Self::on(folder, config)
+    }
+
+    /// On what a folder has.
+    fn on(folder: PathBuf, config: fn(&mut Config)) -> Self {
         let mut house = Self { folder, server: None, said: Arc::default(), config };
         house.start();
         house
@@ -181,6 +186,21 @@ fn from_a_post_to_a_violation() {
             .1
             .contains("tracewise_violations_total{stream=\"web\",spec=\"web\",property=\"known\"} 1")
     );
+    for path in [
+        "/v1/feed?since=x",
+        "/v1/history?since=-1",
+        "/v1/violations?since=",
+        "/v1/streams/web/events?since=1.5",
+    ] {
+        let (status, told) = house.ask("GET", path, "");
+        assert!(status == 400 && told.contains("expected a number"), "{path}: {status} {told}");
+    }
+    let mut connection = TcpStream::connect(house.address()).unwrap();
+    let head = "GET /v1/streams/web/events?since=1&limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    connection.write_all(head.as_bytes()).unwrap();
+    let mut text = String::new();
+    connection.read_to_string(&mut text).unwrap();
+    assert!(text.contains("\r\ntracewise-first-line: 2\r\n"), "{text}");
     let stored = house.ask("GET", "/v1/streams/web/events?since=1&limit=1", "");
     assert_eq!(stored, (200, event(2, "response", "a")));
 }
@@ -360,4 +380,91 @@ fn other_machines_are_not_let_in_without_tokens() {
     config.listen = "0.0.0.0:0".into();
     let refused = Server::start(config, |_| {}).err().map(|error| error.to_string());
     assert!(refused.is_some_and(|why| why.contains("--tokens")));
+}
+
+const TIMED: &str = "property answered : G (request -> F[0,2s] response);
+property known : G (response -> O request);
+property often : G (request -> F response);
+";
+
+fn of(user: &str, time: u32, name: &str) -> String {
+    format!("{{\"time\": {time}, \"event\": \"{name}\", \"user\": \"{user}\"}}\n")
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to.join(entry.file_name())),
+            false => drop(std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
+    }
+}
+
+/// What the clock said is part of what is judged: it is told without further events, and found again after a crash.
+#[test]
+fn time_passes_without_events() {
+    // States are kept at the end alone: a crash leaves none.
+    let config = |config: &mut Config| {
+        config.late = Some(Duration::from_millis(300));
+        config.checkpoint = Duration::from_secs(3600);
+    };
+    let keyed = format!("trace {{ by: user; }}\n{TIMED}").replace("property ", "property k_");
+    let mut house = House::new("clock", &[("whole", TIMED), ("keyed", &keyed)], config);
+    let began = Instant::now();
+    house.post("web", &(of("a", 10, "request") + &of("b", 10, "request") + &of("b", 11, "response")));
+    // With `a`, whose response never came; all requests together have had one.
+    let ids = house.violations(1);
+    let took = began.elapsed();
+    assert!(took >= Duration::from_millis(2200 - 1000) && took < Duration::from_secs(20), "{took:?}");
+    let (_, found) = house.ask("GET", "/v1/violations", "");
+    assert!(found.contains("k_answered") && found.contains("was due by 12"), "{found}");
+    let too_late = |house: &House| {
+        // Where no time is measured it is judged where it stands; here every specification measures some.
+        house.post("web", &of("a", 11, "response"));
+        house.until("/v1/properties", |body| {
+            body.matches("\"left_out\":1").count() == 6 && !body.contains("\"left_out\":0")
+        });
+        house.post("web", &of("c", 100, "request"));
+        house.until("/v1/streams", |body| body.contains("\"behind\":0"));
+        assert_eq!(house.violations(1), ids);
+        let (_, properties) = house.ask("GET", "/v1/properties", "");
+        properties
+    };
+    // As a crash leaves it: what is written, and no more.
+    let crashed = house.folder.with_extension("crashed");
+    let _ = std::fs::remove_dir_all(&crashed);
+    copy(&house.folder, &crashed);
+    let unbroken = too_late(&house);
+    let other = House::on(crashed, config);
+    assert_eq!(other.violations(1), ids);
+    let broken = too_late(&other);
+    // The text of a line is there as long as it is in memory; what is held depends on the way.
+    let same = |text: &str| {
+        let mut parts: Vec<&str> = text.split(",\"").filter(|part| !part.starts_with("bytes\":")).collect();
+        parts.retain(|part| !part.starts_with("text\":\"\"") && !part.starts_with("text\":\"{"));
+        parts.join(",")
+    };
+    assert!(unbroken.contains("\"state\":\"violated\""), "{unbroken}");
+    assert_eq!(same(&unbroken), same(&broken));
+    // And over a regular end.
+    house.restart();
+    assert_eq!(house.violations(1), ids);
+    house.post("web", &(of("c", 99, "response") + &of("c", 101, "response")));
+    house.until("/v1/streams", |body| body.contains("\"behind\":0"));
+    assert_eq!(house.violations(1), ids);
+}
+
+/// Without one nothing is due before a line says so.
+#[test]
+fn without_a_clock_time_stands_still() {
+    let house = House::new("still", &[("whole", TIMED)], |_| {});
+    house.post("web", &of("a", 10, "request"));
+    std::thread::sleep(Duration::from_millis(3500));
+    assert_eq!(house.ask("GET", "/v1/violations", "").1.matches("\"id\"").count(), 0);
+    assert!(!house.folder.join("data/streams/web/ticks").exists());
+    house.post("web", &of("a", 12, "response"));
+    house.post("web", &(of("b", 12, "request") + &of("c", 15, "request")));
+    house.violations(1);
 }

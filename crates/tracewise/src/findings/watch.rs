@@ -263,6 +263,7 @@ mod tests {
                 position,
                 time: None,
                 due: None,
+                overdue: false,
                 settled: true,
                 line: None,
                 pending: None,

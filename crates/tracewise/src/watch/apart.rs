@@ -3,6 +3,7 @@
 //! when other parts change, and one that cannot go on ends alone.
 
 use super::checkpoint::Checkpoint;
+use super::clock::Passed;
 use super::halt::{self, BadLines, Halt};
 use super::judge::Judge;
 use super::state::{bytes, number, put_bytes};
@@ -246,6 +247,11 @@ impl<'j> Receiver for Apart<'j> {
 impl Watcher for Apart<'_> {
     fn sink(&mut self) -> &mut dyn LiveSink {
         self.sink
+    }
+
+    fn beat(&mut self, passed: Passed) -> Result<(), Halt> {
+        self.each(|judge| judge.beat(passed));
+        Ok(())
     }
 
     fn list_pending(&mut self, now: Progress) -> io::Result<()> {

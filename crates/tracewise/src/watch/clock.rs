@@ -6,7 +6,7 @@
 
 use super::state::{number, number_out, signed, signed_out};
 use crate::error::Setting;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tw_core::{Time, TimeUnit};
 use tw_trace::{Stamp, TimeStyle, TraceError, TraceErrorKind};
 
@@ -15,6 +15,17 @@ use tw_trace::{Stamp, TimeStyle, TraceError, TraceErrorKind};
 pub(super) enum Said {
     Watermark,
     Heartbeat,
+    /// Whoever pushes the lines.
+    Pusher,
+}
+
+/// How far the wall clock has gone on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Passed {
+    /// To this moment.
+    To(Instant),
+    /// By so much since the latest timestamp, as whoever pushes the lines has counted.
+    By(Duration),
 }
 
 /// The time of a stream.
@@ -80,6 +91,11 @@ impl StreamClock {
                     Setting::Heartbeat,
                     Setting::Sort.to("SKEW")
                 ),
+                (Some((floor, Said::Pusher)), ..) if time < floor => format!(
+                    "the timestamp `{}` comes too late: no line came for so long that time was taken to have come to `{}`",
+                    shown(time),
+                    shown(floor)
+                ),
                 (_, Some(skew), Some(latest)) if time < latest.saturating_sub(skew) => format!(
                     "the timestamp `{}` comes after `{}`: further out of order than `{}` allows ({} {})",
                     shown(time),
@@ -122,11 +138,14 @@ impl StreamClock {
     }
 
     /// The wall clock says that time has come to this.
-    pub fn beat(&mut self, now: Instant) -> Option<Time> {
-        let elapsed = now.saturating_duration_since(self.anchor?);
+    pub fn beat(&mut self, passed: Passed) -> Option<Time> {
+        let (elapsed, said) = match passed {
+            Passed::To(now) => (now.saturating_duration_since(self.anchor?), Said::Heartbeat),
+            Passed::By(elapsed) => (elapsed, Said::Pusher),
+        };
         let elapsed = i64::try_from(elapsed.as_nanos()).unwrap_or(i64::MAX);
         let time = self.latest?.saturating_add(elapsed).saturating_sub(self.skew.unwrap_or(0));
-        self.raise(time, Said::Heartbeat)
+        self.raise(time, said)
     }
 
     /// A line says that time has come to this.
@@ -156,7 +175,12 @@ impl StreamClock {
             number_out(u64::from(time.is_some()), out);
             signed_out(time.unwrap_or(0), out);
         }
-        number_out(u64::from(matches!(self.floor, Some((_, Said::Heartbeat)))), out);
+        let said = match self.floor {
+            Some((_, Said::Heartbeat)) => 1,
+            Some((_, Said::Pusher)) => 2,
+            _ => 0,
+        };
+        number_out(said, out);
     }
 
     pub fn load(&mut self, from: &mut &[u8]) -> Result<(), String> {
@@ -167,7 +191,11 @@ impl StreamClock {
         };
         let mut time = || Ok::<_, String>((number(from)? == 1, signed(from)?));
         let [latest, floor] = [time()?, time()?].map(|(known, time)| known.then_some(time));
-        let said = if number(from)? == 1 { Said::Heartbeat } else { Said::Watermark };
+        let said = match number(from)? {
+            1 => Said::Heartbeat,
+            2 => Said::Pusher,
+            _ => Said::Watermark,
+        };
         (self.latest, self.floor) = (latest, floor.map(|floor| (floor, said)));
         Ok(())
     }
@@ -176,7 +204,6 @@ impl StreamClock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     fn clock(skew: Option<Time>) -> StreamClock {
         StreamClock::new(TimeUnit::Nanoseconds, skew)
@@ -187,24 +214,27 @@ mod tests {
         let start = Instant::now();
         let after = |nanoseconds| start + Duration::from_nanos(nanoseconds);
         let mut in_order = clock(None);
-        assert_eq!(in_order.beat(after(5)), None);
+        assert_eq!(in_order.beat(Passed::To(after(5))), None);
         in_order.arrive(&[3, 10], start);
-        assert_eq!(in_order.beat(after(7)), Some(17));
-        assert_eq!(in_order.beat(after(7)), None, "no news");
+        assert_eq!(in_order.beat(Passed::To(after(7))), Some(17));
+        assert_eq!(in_order.beat(Passed::To(after(7))), None, "no news");
         assert!(in_order.check(&[17]).is_ok());
         let (index, error) = in_order.check(&[17, 16]).unwrap_err();
         assert!(index == 1 && error.message.contains("`16`") && error.message.contains("`17`"));
         in_order.arrive(&[17], after(9));
-        assert_eq!(in_order.beat(after(10)), Some(18));
+        assert_eq!(in_order.beat(Passed::To(after(10))), Some(18));
 
         // Late events do not move the anchor, and the skew is not yet past.
         let mut sorted = clock(Some(4));
         sorted.arrive(&[10], start);
         sorted.arrive(&[8], after(100));
         assert_eq!(sorted.complete(), Some(6));
-        assert_eq!(sorted.beat(after(1)), Some(7));
-        assert_eq!(sorted.beat(after(3)), Some(9));
-        assert!(sorted.check(&[9]).is_ok() && sorted.check(&[8]).is_err());
+        assert_eq!(sorted.beat(Passed::To(after(1))), Some(7));
+        assert_eq!(sorted.beat(Passed::To(after(3))), Some(9));
+        assert_eq!(sorted.beat(Passed::By(Duration::from_nanos(3))), None, "no news");
+        assert_eq!(sorted.beat(Passed::By(Duration::from_nanos(4))), Some(10));
+        assert_eq!(clock(None).beat(Passed::By(Duration::from_secs(1))), None, "no event has come");
+        assert!(sorted.check(&[10]).is_ok() && sorted.check(&[9]).is_err());
     }
 
     #[test]
@@ -223,8 +253,8 @@ mod tests {
         let mut again = super::StreamClock::new(TimeUnit::Nanoseconds, Some(5));
         again.load(&mut saved.as_slice()).unwrap();
         assert_eq!((again.latest, again.floor, again.style), (clock.latest, clock.floor, clock.style));
-        assert_eq!(again.beat(Instant::now()), None, "nothing is known of the time between");
+        assert_eq!(again.beat(Passed::To(Instant::now())), None, "nothing is known of the time between");
         again.go_on(Instant::now());
-        assert!(again.beat(Instant::now() + Duration::from_nanos(10)).is_some());
+        assert!(again.beat(Passed::To(Instant::now() + Duration::from_nanos(10))).is_some());
     }
 }

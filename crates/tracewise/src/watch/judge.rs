@@ -275,6 +275,7 @@ pub(super) fn required<'r>(
         position: found.position,
         time,
         due: None,
+        overdue: false,
         settled: early,
         line: None,
         pending: None,

@@ -352,6 +352,7 @@ impl<'k> Keyed<'k> {
             position: outcome.position,
             time: time.map(|time| self.clock.stamp(time)),
             due: None,
+            overdue: outcome.overdue,
             settled,
             line: self.log_line(line),
             pending: None,

@@ -77,9 +77,7 @@ impl Receiver for Judge<'_> {
                 self.lines.arrive(arrival.before);
                 self.feed(&atoms, arrival)?;
                 // Who asks between arrivals wants to know where the last one ended.
-                if self.options.heartbeat.is_some() || self.options.watermark.is_some() {
-                    self.read = arrival.after();
-                }
+                self.read = arrival.after();
                 Ok(())
             }
         }

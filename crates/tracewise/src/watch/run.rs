@@ -1,7 +1,7 @@
 //! The loop of a watch: messages in, verdicts out; timers, checkpoints, and the end.
 
 use super::checkpoint::Checkpoint;
-use super::clock::StreamClock;
+use super::clock::{Passed, StreamClock};
 use super::feed::{Feed, Message, Resume};
 use super::filled::{Filled, Filling};
 use super::halt::{Halt, unwritten};
@@ -514,7 +514,7 @@ impl<'r, W: Watcher> Run<'r, W> {
                     self.said(told)?;
                 }
                 if self.next.heartbeat.due(Instant::now()) {
-                    self.judge.beat(Instant::now())?;
+                    self.judge.beat(Passed::To(Instant::now()))?;
                     self.said(told)?;
                 }
                 continue;

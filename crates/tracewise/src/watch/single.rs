@@ -1,6 +1,7 @@
 //! One trace for all positions of a stream.
 
 use super::checkpoint::Checkpoint;
+use super::clock::Passed;
 use super::halt::{Halt, unwritten};
 use super::judge::Judge;
 use super::parametric::Parametric;
@@ -12,7 +13,6 @@ use crate::monitors::ENGINE;
 use crate::run::order::StepsBack;
 use std::collections::HashMap;
 use std::io;
-use std::time::Instant;
 use tw_monitor::{Known, Monitor, Sink};
 use tw_trace::Progress;
 
@@ -74,8 +74,8 @@ impl Watcher for Judge<'_> {
         (self.told.first.len() + reported, self.told.total() + lines)
     }
 
-    fn beat(&mut self, now: Instant) -> Result<(), Halt> {
-        self.beat_at(now)
+    fn beat(&mut self, passed: Passed) -> Result<(), Halt> {
+        Judge::beat(self, passed)
     }
 
     fn release(&mut self) -> Result<(), Halt> {

@@ -6,6 +6,8 @@
 
 use super::apart::{Apart, PartSpec, divide};
 use super::checkpoint::Checkpoint;
+use super::clock::Passed;
+use super::filled::Filling;
 use super::keyed::Keyed;
 use super::queries::QueryMonitor;
 use super::run::{Run, judge, keyed, names, presorted, reader, watched};
@@ -14,6 +16,7 @@ use super::watcher::Watcher;
 use super::{WatchOptions, WatchSink};
 use crate::run::open::format_of;
 use crate::{Error, Session, Specification, monitors};
+use std::time::Duration;
 use tw_trace::Live;
 
 /// A specification and how it is watched. What watches borrows it.
@@ -40,6 +43,9 @@ pub trait Stepped {
     fn begin_after(&mut self, lines: u64);
     /// Takes bytes of the stream, cut anywhere; tells what their whole lines settle. After an error the watch is over.
     fn push(&mut self, bytes: &[u8]) -> Result<(), Error>;
+    /// No line has come for so long since the last: time has passed by that, and what was due is told. Lines that are earlier than
+    /// that are too late from then on, where time is measured.
+    fn pass(&mut self, elapsed: Duration) -> Result<(), Error>;
     /// Lists what is pending, and what queries are worth so far.
     fn tell_pending(&mut self) -> Result<(), Error>;
     /// Positions read.
@@ -183,6 +189,14 @@ impl<W: Steps> Stepped for Run<'_, W> {
         }
         self.judge_names();
         Ok(())
+    }
+
+    fn pass(&mut self, elapsed: Duration) -> Result<(), Error> {
+        // Positions that wait for what their streams look ahead to would come after that.
+        if self.filling.as_ref().is_some_and(Filling::waits) {
+            return Ok(());
+        }
+        self.judge.beat(Passed::By(elapsed)).or_else(|halt| self.judge.conclude(halt))
     }
 
     fn tell_pending(&mut self) -> Result<(), Error> {

@@ -2,12 +2,12 @@
 //! ([`Keyed`](super::keyed::Keyed)), or robustness. The loop around it ([`Run`](super::run::Run)) is the same.
 
 use super::checkpoint::Checkpoint;
+use super::clock::Passed;
 use super::halt::Halt;
 use super::{LiveSink, WatchReport};
 use crate::Error;
 use crate::run::order::StepsBack;
 use std::io;
-use std::time::Instant;
 use tw_trace::{Progress, Receiver};
 
 /// Takes positions, tells what they settle, and keeps a state.
@@ -19,8 +19,8 @@ pub(crate) trait Watcher: Receiver<Error = Halt> {
         (0, 0)
     }
     /// No event came for a while: the stream's time goes on with the wall clock.
-    fn beat(&mut self, now: Instant) -> Result<(), Halt> {
-        let _ = now;
+    fn beat(&mut self, passed: Passed) -> Result<(), Halt> {
+        let _ = passed;
         Ok(())
     }
     /// The stream is over: hands over the positions that wait for earlier ones.

@@ -21,6 +21,7 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ("server", "tls_key", |config, value| text(value).map(|text| config.tls.key = Some(PathBuf::from(text)))),
     ("server", "memory", |config, value| bytes(value).map(|bytes| config.memory = bytes as usize)),
     ("server", "checkpoint", |config, value| time(value).map(|time| config.checkpoint = time)),
+    ("server", "late", |config, value| time(value).map(|time| config.late = Some(time))),
     ("server", "reload", |config, value| time(value).map(|time| config.reload = time)),
     ("log", "segment", |config, value| bytes(value).map(|bytes| config.log.segment = bytes)),
     ("log", "size", |config, value| bytes(value).map(|bytes| config.log.size = Some(bytes))),

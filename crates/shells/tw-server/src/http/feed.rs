@@ -4,7 +4,7 @@
 //! reads slower than is told misses something, and is told that.
 
 use super::answer::{Answer, asked};
-use super::found::filter;
+use super::found::{filter, number};
 use crate::server::Shared;
 use crate::tokens::Rights;
 use crate::verdicts::{Filter, Told};
@@ -50,13 +50,18 @@ enum Next {
 }
 
 impl Listener {
-    fn new(shared: Arc<Shared>, query: Option<&str>, rights: Rights, headers: &HeaderMap) -> Self {
+    fn new(
+        shared: Arc<Shared>,
+        query: Option<&str>,
+        rights: Rights,
+        headers: &HeaderMap,
+    ) -> Result<Self, Box<Answer>> {
         let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<u64>().ok());
-        let since = asked(query, "since").and_then(|since| since.parse().ok());
+        let since = asked(query, "since").map(|_| number(query, "since", 0)).transpose()?;
         // First listen, then look back: nothing falls in between.
         let news = shared.verdicts.listen();
         let next = last.map(|last| last + 1).or(since);
-        Self { news, filter: filter(query, rights), next, waiting: VecDeque::new(), shared }
+        Ok(Self { news, filter: filter(query, rights), next, waiting: VecDeque::new(), shared })
     }
 
     /// Of what is told, what this one wants and does not have.
@@ -141,7 +146,10 @@ pub async fn events(
     rights: Rights,
     headers: HeaderMap,
 ) -> Answer {
-    let listener = Listener::new(shared, query.as_deref(), rights, &headers);
+    let listener = match Listener::new(shared, query.as_deref(), rights, &headers) {
+        Ok(listener) => listener,
+        Err(answer) => return *answer,
+    };
     let pieces = stream::unfold((listener, true), |(mut listener, first)| async move {
         let mut text = String::new();
         if first {
@@ -179,7 +187,10 @@ pub async fn socket(
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response<Body> {
-    let listener = Listener::new(shared, query.as_deref(), rights, &headers);
+    let listener = match Listener::new(shared, query.as_deref(), rights, &headers) {
+        Ok(listener) => listener,
+        Err(answer) => return *answer,
+    };
     upgrade.max_message_size(1 << 16).on_upgrade(move |socket| speak(socket, listener))
 }
 

@@ -30,7 +30,7 @@ pub fn filter(query: Option<&str>, rights: Rights) -> Filter {
 }
 
 /// A number of a query.
-fn number(query: Option<&str>, name: &str, default: u64) -> Result<u64, Box<Answer>> {
+pub fn number(query: Option<&str>, name: &str, default: u64) -> Result<u64, Box<Answer>> {
     let Some(text) = asked(query, name) else { return Ok(default) };
     text.parse().map_err(|_| {
         Box::new(error(StatusCode::BAD_REQUEST, &format!("{name}: found `{text}`, expected a number")))
@@ -166,23 +166,32 @@ pub async fn events(
     if limit > FEW && !held.grow(2 * PIECE) {
         return busy();
     }
-    let read = move || -> std::io::Result<Vec<u8>> {
+    let read = move || -> std::io::Result<(Vec<u8>, Option<u64>)> {
         let (mut reader, mut out, mut left) = (stream.log.read_from(since), Vec::new(), limit);
+        let mut first = None;
         while left > 0
             && out.len() < PIECE
             && let Some(record) = reader.next()?
         {
             let skip = since.saturating_sub(record.before) as usize;
+            first.get_or_insert(record.before.max(since) + 1);
             let lines = record.bytes.split_inclusive(|&byte| byte == b'\n').skip(skip).take(left);
             lines.for_each(|line| {
                 out.extend_from_slice(line);
                 left -= 1;
             });
         }
-        Ok(out)
+        Ok((out, first))
     };
     match tokio::task::spawn_blocking(read).await {
-        Ok(Ok(lines)) => holding("application/x-ndjson", lines, held),
+        Ok(Ok((lines, first))) => {
+            let mut answer = holding("application/x-ndjson", lines, held);
+            // Lines before it may be gone.
+            if let Some(first) = first {
+                answer.headers_mut().insert("tracewise-first-line", first.into());
+            }
+            answer
+        }
         Ok(Err(why)) => error(StatusCode::INTERNAL_SERVER_ERROR, &format!("the log cannot be read: {why}")),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the log cannot be read"),
     }

@@ -10,6 +10,7 @@ mod robustness;
 mod text;
 
 use super::answer::{Answer, asked, error, json, later};
+use super::found::number;
 use crate::server::Shared;
 use crate::specs::Spec;
 use crate::stream::Stream;
@@ -49,8 +50,10 @@ pub fn router() -> Router<Arc<Shared>> {
 
 /// `GET /v1/history`: lines and values, each second.
 async fn history(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery, rights: Rights) -> Answer {
-    let since = asked(query.as_deref(), "since").and_then(|since| since.parse().ok()).unwrap_or(0);
-    json(StatusCode::OK, shared.history.since(since, &rights))
+    match number(query.as_deref(), "since", 0) {
+        Ok(since) => json(StatusCode::OK, shared.history.since(since, &rights)),
+        Err(answer) => *answer,
+    }
 }
 
 /// Does what takes a while on a thread that may take its time, when it is its turn.

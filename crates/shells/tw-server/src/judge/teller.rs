@@ -146,6 +146,11 @@ fn explanation(verdict: &WatchVerdict<'_>) -> String {
     if let Some(required) = &verdict.required {
         return format!("the value is {}, required is {}", required.value, required.relation);
     }
+    if let (true, Some(time)) = (verdict.overdue, verdict.time) {
+        let whose =
+            found.and_then(|found| found.position).map_or("it".into(), |own| format!("position {own}"));
+        return format!("what {whose} waits for was due by {}", time.format());
+    }
     match found.and_then(|found| found.position) {
         Some(position) if position == verdict.position => format!("it fails at position {position}"),
         Some(position) => format!("position {position} fails, as position {} shows", verdict.position),

@@ -3,6 +3,7 @@
 use super::checkpoint::{Assigned, Change, SpecState, State, add_cut, save_plan};
 use super::states::Watched;
 use super::teller::{Collected, Teller};
+use super::ticks::Ticks;
 use super::together::{PIECE, Together};
 use crate::log::{Log, Record};
 use crate::verdicts::Verdicts;
@@ -61,6 +62,8 @@ pub struct Judge {
     pub memory: usize,
     /// How often the state is kept.
     pub every: Duration,
+    /// How late lines may come, where time passes without them.
+    pub late: Option<Duration>,
     /// Told what people should know.
     pub said: Arc<dyn Fn(String) + Send + Sync>,
 }
@@ -139,16 +142,17 @@ impl Judge {
                 None
             }
         };
-        // A state from a future that the log has lost is none.
-        if state.as_ref().is_some_and(|state| state.next > self.log.end()) {
+        // A state from a future that the log has lost is none. More may have come since it was opened.
+        let end = self.judged_before;
+        if state.as_ref().is_some_and(|state| state.next > end) {
             (self.said)(format!(
                 "stream {}: the state is ahead of the log, which is judged again",
                 self.stream
             ));
             state = None;
             let mut cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
-            if cuts.last() != Some(&self.log.end())
-                && let Err(error) = add_cut(&self.folder, &mut cuts, self.log.end())
+            if cuts.last() != Some(&end)
+                && let Err(error) = add_cut(&self.folder, &mut cuts, end)
             {
                 (self.said)(format!("stream {}: that it was cut cannot be kept: {error}", self.stream));
             }
@@ -160,9 +164,14 @@ impl Judge {
             Ok(ids) => collected.borrow_mut().known = ids,
             Err(error) => (self.said)(format!("violations cannot be read: {error}")),
         }
+        let judged = state.as_ref().map_or(0, |state| state.next);
+        let mut ticks = Ticks::open(&self.folder, self.late, judged, end).unwrap_or_else(|error| {
+            (self.said)(format!("stream {}: it has no clock: {error}", self.stream));
+            Ticks::none()
+        });
         loop {
             let change = self.begin(state.as_ref().map_or(0, |state| state.next));
-            match self.stretch(&change, &mut state, &collected) {
+            match self.stretch(&change, &mut state, &mut ticks, &collected) {
                 Over::Change => {}
                 Over::Stop | Over::Untold => return,
             }
@@ -183,6 +192,7 @@ impl Judge {
         &self,
         change: &Change,
         state: &mut Option<State>,
+        ticks: &mut Ticks,
         collected: &Rc<RefCell<Collected>>,
     ) -> Over {
         let prepare = |assigned: &Assigned| assigned.spec.prepare(&self.stream, self.memory);
@@ -219,13 +229,13 @@ impl Judge {
             let (first, second) = tellers.split_at_mut(half);
             work.push(self.open(own, prepared, watched, [first, second], kept, next, collected));
         }
-        let over = self.judge(&mut work, next, collected);
+        let over = self.judge(&mut work, next, ticks, collected);
         if matches!(over, Over::Untold) {
             return over;
         }
         *state = Some(self.state(&mut work, self.progress.judged.load(Ordering::Relaxed), collected));
         if let Some(state) = state {
-            self.keep(state);
+            self.keep(state, ticks);
         }
         over
     }
@@ -296,13 +306,20 @@ impl Judge {
     }
 
     /// Reads and judges until something else is to be done.
-    fn judge(&self, work: &mut [Work<'_>], next: u64, collected: &RefCell<Collected>) -> Over {
+    fn judge(
+        &self,
+        work: &mut [Work<'_>],
+        next: u64,
+        ticks: &mut Ticks,
+        collected: &RefCell<Collected>,
+    ) -> Over {
         let mut reader = Together::new(self.log.read_from(next));
         let mut next = next;
         let again = self.judged_before;
         let mut weighed = Instant::now();
         let mut kept = Instant::now();
         let mut kept_at = next;
+        let mut stands = false;
         self.progress.judged.store(next, Ordering::Relaxed);
         loop {
             if !self.answer(work, collected) {
@@ -314,9 +331,33 @@ impl Judge {
             if self.until().is_some_and(|until| until <= next) {
                 return Over::Change;
             }
-            match self.read(&mut reader) {
-                None => self.log.wait_beyond(next, PATIENCE),
+            if let Some(passed) = ticks.before(next)
+                && !self.pass(work, next, passed, ticks, collected)
+            {
+                return Over::Untold;
+            }
+            if next >= again {
+                // What was not found again by now never will be: its specification is another.
+                collected.borrow_mut().known.clear();
+            }
+            match self.read(&mut reader, ticks) {
+                None => match ticks.ask(next) {
+                    Ok(Some(passed)) => {
+                        if !self.pass(work, next, passed, ticks, collected) {
+                            return Over::Untold;
+                        }
+                    }
+                    Ok(None) => self.log.wait_beyond(next, ticks.patience(PATIENCE)),
+                    // Without it nothing follows from the clock: what is found would not be found again.
+                    Err(error) => {
+                        if !std::mem::replace(&mut stands, true) {
+                            (self.said)(format!("stream {}: its clock stands still: {error}", self.stream));
+                        }
+                        self.log.wait_beyond(next, PATIENCE);
+                    }
+                },
                 Some(record) => {
+                    ticks.come();
                     // What changes after this is asked begins after lines that are read already.
                     let until = self.until();
                     collected.borrow_mut().cuts = self.cuts_before(record.before);
@@ -325,10 +366,6 @@ impl Judge {
                         return Over::Untold;
                     }
                     self.progress.judged.store(next, Ordering::Relaxed);
-                    if next >= again {
-                        // What was not found again by now never will be: its specification is another.
-                        collected.borrow_mut().known.clear();
-                    }
                     if weighed.elapsed() >= WEIGH {
                         self.weigh(work);
                         weighed = Instant::now();
@@ -341,7 +378,7 @@ impl Judge {
             }
             if next > kept_at && kept.elapsed() >= self.every {
                 let state = self.state(work, next, collected);
-                self.keep(&state);
+                self.keep(&state, ticks);
                 (kept, kept_at) = (Instant::now(), next);
             }
         }
@@ -358,8 +395,9 @@ impl Judge {
         cuts.iter().filter(|cut| **cut <= line).count()
     }
 
-    fn read(&self, reader: &mut Together) -> Option<Record> {
-        match reader.next(|from, to| self.cuts_before(from) == self.cuts_before(to)) {
+    fn read(&self, reader: &mut Together, ticks: &Ticks) -> Option<Record> {
+        let same = |from, to| self.cuts_before(from) == self.cuts_before(to) && !ticks.between(from, to);
+        match reader.next(same) {
             Ok(record) => record,
             Err(error) => {
                 (self.said)(format!("stream {}: the log cannot be read: {error}", self.stream));
@@ -392,6 +430,32 @@ impl Judge {
             }
         }
         to
+    }
+
+    /// Time has passed before a line; false if what that settles could not be told.
+    fn pass(
+        &self,
+        work: &mut [Work<'_>],
+        next: u64,
+        passed: Duration,
+        ticks: &Ticks,
+        collected: &RefCell<Collected>,
+    ) -> bool {
+        collected.borrow_mut().cuts = self.cuts_before(next.saturating_sub(1));
+        for own in work {
+            // Of what comes after it nothing was due.
+            let Some(watch) = own.watch.as_mut().filter(|_| own.first < next) else { continue };
+            if let Err(error) = watch.pass(passed) {
+                own.watched.stop(words::error(&error));
+                own.watch = None;
+            }
+        }
+        if !collected.borrow().told.is_empty()
+            && let Err(error) = ticks.sync()
+        {
+            (self.said)(format!("stream {}: its clock cannot be kept: {error}; going on", self.stream));
+        }
+        self.tell(collected)
     }
 
     /// Tells what was collected; while that cannot be kept, nothing else happens. False if the server ends before.
@@ -487,11 +551,12 @@ impl Judge {
     }
 
     /// Keeps a state: what it stands on is on disk before it.
-    fn keep(&self, state: &State) {
+    fn keep(&self, state: &State, ticks: &mut Ticks) {
         let kept = self.log.sync().and_then(|_| self.verdicts.sync()).and_then(|_| state.save(&self.folder));
-        if kept.is_ok() {
+        let kept = kept.and_then(|()| {
             self.log.may_delete(state.next);
-        }
+            ticks.forget(state.next)
+        });
         if let Err(error) = kept {
             (self.said)(format!("stream {}: the state cannot be kept: {error}; going on", self.stream));
         }

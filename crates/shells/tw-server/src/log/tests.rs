@@ -102,6 +102,13 @@ fn old_segments_are_deleted_when_nobody_needs_them() {
     }
     assert!(log.start() > 0 && log.start() <= 90 && log.bytes() < 1000, "{} {}", log.start(), log.bytes());
     assert!(deleted[0].contains("lines 1 to"), "{deleted:?}");
+    // What was needed when it was written goes when it is not, whether or not more comes.
+    for number in 60..80 {
+        log.append(format!("line {number}\nand {number}\n").as_bytes(), 2, false).unwrap();
+    }
+    assert!(log.bytes() > 1000, "{}", log.bytes());
+    log.may_delete(160);
+    assert!(!log.tidy().unwrap().is_empty() && log.bytes() < 1000 && log.tidies().is_some());
     // Who asks for what is gone gets what is left.
     assert_eq!(lines(&log, 0).len() as u64, log.end() - log.start());
     std::fs::remove_dir_all(folder).unwrap();

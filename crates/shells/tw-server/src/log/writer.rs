@@ -310,15 +310,14 @@ impl Log {
         Ok(())
     }
 
-    /// Deletes what is older than is kept, whether or not more comes; says what. For who writes the log alone.
+    /// Deletes what is older, or more, than is kept, whether or not more comes; says what. For who writes the log alone.
     pub fn tidy(&self) -> io::Result<Vec<String>> {
         let now = SystemTime::now();
         let mut state = self.state();
-        let Some(age) = self.0.limits.age else { return Ok(Vec::new()) };
         let since = |at: SystemTime| now.duration_since(at).unwrap_or_default();
         let first = state.segments.last().and_then(|last| last.first);
         // What comes slowly fills no segment.
-        if first.is_some_and(|first| since(first) > age / PARTS) {
+        if first.zip(self.0.limits.age).is_some_and(|(first, age)| since(first) > age / PARTS) {
             self.roll(&mut state)?;
         }
         Ok(state.delete_old(&self.0.limits, now))
@@ -326,8 +325,9 @@ impl Log {
 
     /// How often [`Log::tidy`] is worth calling.
     pub fn tidies(&self) -> Option<Duration> {
-        let age = self.0.limits.age?;
-        Some((age / (2 * PARTS)).clamp(Duration::from_millis(100), Duration::from_secs(60)))
+        let most = Duration::from_secs(60);
+        let by_size = self.0.limits.size.map(|_| most);
+        self.0.limits.age.map(|age| (age / (2 * PARTS)).clamp(Duration::from_millis(100), most)).or(by_size)
     }
 }
 

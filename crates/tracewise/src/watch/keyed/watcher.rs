@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::watch::checkpoint::Checkpoint;
+use crate::watch::clock::Passed;
 use crate::watch::halt::{self, unwritten};
 use crate::watch::watcher::Watcher;
 use crate::watch::{Deadline, LiveSink, Pending, WatchReport};
@@ -62,8 +63,11 @@ impl Watcher for Keyed<'_> {
         self.told_lines
     }
 
-    fn beat(&mut self, now: Instant) -> Result<(), Halt> {
-        match self.clock.beat(now) {
+    fn beat(&mut self, passed: Passed) -> Result<(), Halt> {
+        if self.back.is_some() {
+            return Ok(());
+        }
+        match self.clock.beat(passed) {
             Some(time) => self.come_to(time),
             None => Ok(()),
         }

@@ -3,6 +3,7 @@
 use crate::check::CheckOptions;
 use crate::diag::Diagnostic;
 use crate::trace::format_named;
+use crate::watch::clock::Passed;
 use crate::watch::run::{Ended, Run};
 use crate::watch::{LiveSink, Observation, Pending, WatchOptions, WatchSink, WatchSource, WatchVerdict};
 use crate::{Error, Semantics, Session, Specification, Verdict};
@@ -127,7 +128,7 @@ fn watch(spec: &Specification, stream: &Stream, how: &How, rng: &mut Rng) -> Hea
             let (latest, arrived) = run.judge.clock.anchor().unwrap();
             let ahead = complete * 1_000_000 + sort.unwrap_or(0) - latest;
             let now = arrived + std::time::Duration::from_nanos(ahead.max(0) as u64);
-            assert!(run.judge.beat_at(now).is_ok());
+            assert!(run.judge.beat(Passed::To(now)).is_ok());
         }
     }
     run.end(Ended::Over).unwrap();
