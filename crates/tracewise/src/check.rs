@@ -190,7 +190,11 @@ fn check_properties(
                 (None, Some(nth), Some((variables, body))) if variables.is_empty() => {
                     (body, answer.violations[nth], Bindings::default())
                 }
-                _ => (root.node, start, Bindings::default()),
+                _ => {
+                    let end = start..run.loaded.trace.segment_of(start).1;
+                    finding.fails = answer.violations.get(own).copied().filter(|at| end.contains(at));
+                    (root.node, start, Bindings::default())
+                }
             });
         }
         if let Some(statistic) = options.statistic {
@@ -364,6 +368,8 @@ pub(crate) struct Finding {
     pub positions: Vec<Position>,
     /// The formula to explain, where in the trace as evaluated, and for which values.
     pub explain: Option<Request>,
+    /// Where `φ` fails first, if that is of a `G φ` from its start.
+    pub fails: Option<Position>,
     pub explanation: Option<Explanation>,
     /// Of a violated chart, the part of the trace to explain, and where in it, if not at its end.
     pub chart: Option<(usize, Option<Position>)>,
@@ -371,7 +377,7 @@ pub(crate) struct Finding {
 
 impl Finding {
     pub(crate) fn new(report: PropertyReport) -> Self {
-        Self { report, positions: Vec::new(), explain: None, explanation: None, chart: None }
+        Self { report, positions: Vec::new(), explain: None, fails: None, explanation: None, chart: None }
     }
 
     pub(crate) fn add(&mut self, position: Position, violation: Violation) {

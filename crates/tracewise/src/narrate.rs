@@ -61,12 +61,16 @@ impl<'a> Narrator<'a> {
             self.keep_explicable(evaluator, findings);
         }
         let requests: Vec<_> = findings.iter().filter_map(|finding| finding.explain.clone()).collect();
+        // Over infinite continuations less may fail.
+        let fails = |finding: &&Finding| finding.explain.is_some();
+        let fails = findings.iter().filter(fails).map(|finding| finding.fails.filter(|_| !three_valued));
+        let fails: Vec<_> = fails.collect();
         let explanations = tw_monitor::explain_many(
             &self.spec.program,
             &self.loaded.trace,
             &options,
             evaluator,
-            &requests,
+            (&requests, &fails),
             Explanation::DEPTH,
             COLUMNS,
         );

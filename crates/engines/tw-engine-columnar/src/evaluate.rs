@@ -179,6 +179,9 @@ fn run_pass(job: &Job<'_>, defined: &mut [Stored], memory: &mut [u64], threads: 
     }
 
     let backward = pass.direction == Direction::Backward;
+    if backward {
+        workers.iter_mut().for_each(Worker::list_late);
+    }
     for (local, &sink) in pass.sinks.iter().enumerate() {
         let found = &mut found[sink as usize];
         for worker in &mut workers {
@@ -237,7 +240,7 @@ fn check_budget(
     let marks = if trace.segments.is_some() { 2 } else { 0 };
     let words = (schedule.columns + marks).saturating_mul(grid.words);
     let words = words.saturating_add(threads.saturating_mul(registers).saturating_mul(grid.block));
-    let per_block = schedule.passes.iter().map(|pass| pass.sinks.len() * 4 + pass.carries).max().unwrap_or(0);
+    let per_block = schedule.passes.iter().map(|pass| pass.sinks.len() * 5 + pass.carries).max().unwrap_or(0);
     let bytes = words.saturating_mul(8).saturating_add(per_block.saturating_mul(grid.blocks));
     if bytes <= budget {
         return Ok(());

@@ -18,9 +18,14 @@ pub(crate) struct Finding {
     /// What a backward walk will list: words with violations and the positions where they begin. Each block may replace what
     /// the ones after it have found, so nothing is taken apart before the walk has ended.
     pub(crate) pending: Vec<(usize, u64)>,
+    /// Of each block of a backward walk, whether its violations are not listed yet.
+    pub(crate) late: Vec<bool>,
     /// One bit per segment that the stretch answers for.
     pub(crate) holds: Vec<u64>,
 }
+
+/// Violations of a block that a backward walk lists as it comes along; of a small one fewer.
+const FEW: usize = 64;
 
 impl Worker<'_> {
     /// How many segments the finding of a sink answers for.
@@ -94,6 +99,12 @@ impl Worker<'_> {
         }
         let (start, positions) = (self.job.grid.start(block), self.job.grid.positions(block));
         if self.job.pass.direction == Direction::Backward {
+            // Blocks that are met later come before this one: where there is much to list, that waits until it is known to be wanted.
+            let late = &mut finding.late[block - self.blocks.start];
+            let listed = std::mem::replace(late, !self.lists && count > FEW.min(positions / 8));
+            if *late || self.lists && !listed {
+                return;
+            }
             let from = finding.pending.len();
             let (mut left, mut at) = (count.min(limit), 0);
             while left > 0 && at < positions {
@@ -139,6 +150,42 @@ impl Worker<'_> {
                     rest &= rest - 1;
                 }
             }
+            finding.list.reverse();
+        }
+    }
+
+    /// Lists what a backward walk has left, as far as it is among the lowest positions: walks once more over those blocks alone.
+    pub(crate) fn list_late(&mut self) {
+        let (limit, width) = (self.job.limit, self.carries.len());
+        let mut wanted = vec![false; self.blocks.len()];
+        for finding in &self.findings {
+            let mut below = 0;
+            for (index, &late) in finding.late.iter().enumerate() {
+                if below >= limit {
+                    break;
+                }
+                wanted[index] |= late;
+                below += finding.counts[index] as usize;
+            }
+        }
+        if !wanted.contains(&true) {
+            return;
+        }
+        let early: Vec<Vec<usize>> =
+            self.findings.iter_mut().map(|finding| take(&mut finding.list)).collect();
+        let snapshots = take(&mut self.snapshots).unwrap_or_default();
+        self.lists = true;
+        for index in (0..wanted.len()).rev().filter(|&index| wanted[index]) {
+            let walked = wanted.len() - 1 - index;
+            self.carries.copy_from_slice(&snapshots[walked * width..(walked + 1) * width]);
+            self.block(self.blocks.start + index);
+        }
+        self.lists = false;
+        self.settle();
+        for (finding, early) in self.findings.iter_mut().zip(early) {
+            finding.list.extend(early);
+            finding.list.sort_unstable();
+            finding.list.truncate(limit);
             finding.list.reverse();
         }
     }

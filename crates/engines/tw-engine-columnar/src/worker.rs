@@ -101,8 +101,10 @@ pub(crate) struct Worker<'a> {
     pub(crate) findings: Vec<Finding>,
     /// Whether a sink's segments are answered where they are left, rather than at their first position.
     pub(crate) answers_at_exit: Vec<bool>,
-    /// Carries before each block of the stretch, in walking order, if the walk may have to be repaired.
-    snapshots: Option<Vec<bool>>,
+    /// Carries before each block of the stretch, in walking order, if blocks of it may have to be walked again.
+    pub(crate) snapshots: Option<Vec<bool>>,
+    /// Violations that were left are listed now.
+    pub(crate) lists: bool,
 }
 
 impl<'a> Worker<'a> {
@@ -120,6 +122,7 @@ impl<'a> Worker<'a> {
             job.edges.first.segments(blocks.clone()).len().max(job.edges.last.segments(blocks.clone()).len());
         let finding = || Finding {
             counts: vec![0; blocks.len()],
+            late: vec![false; blocks.len()],
             holds: vec![0; holds.div_ceil(64)],
             ..Finding::default()
         };
@@ -129,8 +132,11 @@ impl<'a> Worker<'a> {
                 answers_at_exit[sink as usize] = true;
             }
         }
+        let lists_late =
+            job.pass.direction == Direction::Backward && !job.pass.sinks.is_empty() && job.limit > 0;
         Worker {
             job,
+            lists: false,
             answers_at_exit,
             registers: parts.collect(),
             states: vec![State::Zero; job.pass.registers],
@@ -138,7 +144,7 @@ impl<'a> Worker<'a> {
             defines,
             carries: vec![false; job.pass.carries],
             findings: job.pass.sinks.iter().map(|_| finding()).collect(),
-            snapshots: speculative.then(Vec::new),
+            snapshots: (speculative || lists_late).then(Vec::new),
             blocks,
         }
     }
@@ -183,7 +189,7 @@ impl<'a> Worker<'a> {
         self.settle();
     }
 
-    fn block(&mut self, block: usize) {
+    pub(crate) fn block(&mut self, block: usize) {
         let job = self.job;
         for step in &job.pass.steps {
             match step.code {

@@ -35,7 +35,8 @@ fn explanations_about_other_values_are_no_proofs() {
     let bound = Bindings::new(vec![(variables[0], Value::Int(1))]);
     let mut evaluator = Relational.plan(&program, &options).unwrap();
     let requests = [(body, 0, bound.clone()), (body, 1, bound)];
-    let made = explain_many(&program, &trace, &options, &mut *evaluator, &requests, 9, 1 << 20).unwrap();
+    let made =
+        explain_many(&program, &trace, &options, &mut *evaluator, (&requests, &[]), 9, 1 << 20).unwrap();
     let check = |made: &Explanation| check_explanation(&program, &trace, &options, made);
     made.iter().for_each(|made| check(made).unwrap());
     let instance = made[1].claims.iter().position(|claim| claim.rule == Rule::Instance).unwrap();

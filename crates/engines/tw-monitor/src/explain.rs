@@ -19,6 +19,8 @@
 //!
 //! With an interval, "first", "never" and "throughout" are about the positions inside it.
 
+mod columns;
+mod nearby;
 mod request;
 mod step;
 mod walk;
@@ -26,10 +28,12 @@ mod walk;
 pub use request::{Request, violation_request};
 
 use crate::{Bindings, EvaluateOptions, Evaluator, Trace, Unsupported};
+use columns::{ByColumns, Columns};
+use nearby::Nearby;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::borrow::Cow;
+use step::Source;
 use tw_core::Position;
-use tw_ir::{Node, NodeId, Program};
+use tw_ir::{Node, NodeId, Program, Temporal};
 
 /// One step of an explanation: `node` has the truth `holds` at every position of `range`, by `rule`.
 #[derive(Clone, Debug, PartialEq)]
@@ -149,18 +153,20 @@ pub fn explain(
     at: Position,
     depth_limit: usize,
 ) -> Result<Explanation, Unsupported> {
-    let mut columns = Columns::new(program, trace, evaluator);
-    explain_with(&mut columns, program, options, &(node, at, Bindings::default()), depth_limit, false)
+    let columns = &mut Columns::new(program, trace, evaluator);
+    let mut source = ByColumns { columns, program, options, forget: false };
+    explain_with(&mut source, &(node, at, Bindings::default()), depth_limit)
 }
 
 /// Explains the truth of many formulas, each at its position. Formulas share subformulas, and columns cost a pass over
-/// the trace: those of as many requests as fit into `budget` bytes are asked for together.
+/// the trace: those of as many requests as fit into `budget` bytes are asked for together. What is settled nearby needs none;
+/// `fails` says of requests for a `G φ` where φ fails first, as far as that is known.
 pub fn explain_many(
     program: &Program,
     trace: &Trace,
     options: &EvaluateOptions,
     evaluator: &mut dyn Evaluator,
-    requests: &[Request],
+    (requests, fails): (&[Request], &[Option<Position>]),
     depth_limit: usize,
     budget: usize,
 ) -> Result<Vec<Explanation>, Unsupported> {
@@ -181,16 +187,36 @@ pub fn explain_many(
         let order: Vec<u32> = (0..=last as u32).collect();
         let starts = trace.starts().iter().copied().filter(|start| *start <= last).collect();
         let part = trace.gather(&order, starts);
-        let mut columns = Columns::new(program, &part, evaluator);
+        let columns = &mut Columns::new(program, &part, evaluator);
+        let mut source = ByColumns { columns, program, options, forget: false };
         for request in &first {
-            let made = explain_with(&mut columns, program, options, request, depth_limit, false)?;
+            let made = explain_with(&mut source, request, depth_limit)?;
             explanations.insert(name(request), made);
         }
     }
     let mut columns = Columns::new(program, trace, evaluator);
+    let mut far = Vec::new();
+    let fails: FxHashMap<(NodeId, Position), Position> = requests
+        .iter()
+        .zip(fails)
+        .filter_map(|((node, at, _), fails)| Some(((*node, *at), (*fails)?)))
+        .collect();
+    for request in distinct {
+        let mut near = Nearby::new(program, trace, options, &columns.atoms);
+        near.fails = fails.get(&(request.0, request.1)).and_then(|&at| match program.dag.node(request.0) {
+            Node::Unary(Temporal::Globally, None, body) => Some((body, request.1, at)),
+            _ => None,
+        });
+        match request.2.is_empty().then(|| explain_with(&mut near, &request, depth_limit)) {
+            Some(Ok(explanation)) if near.knows() => {
+                explanations.insert(name(&request), explanation);
+            }
+            _ => far.push(request),
+        }
+    }
     // At least one column; with no room for more, columns are asked for one level at a time.
     let room = (budget / (trace.len / 8 + 1)).max(1);
-    let mut rest = distinct.as_slice();
+    let mut rest = far.as_slice();
     while !rest.is_empty() {
         columns.known.clear();
         let mut wanted: Vec<NodeId> = Vec::new();
@@ -214,7 +240,8 @@ pub fn explain_many(
         // A formula that alone is too large is explained level by level, each forgotten before the next.
         let (now, later) = rest.split_at(taken.max(1));
         for request in now {
-            let explanation = explain_with(&mut columns, program, options, request, depth_limit, taken == 0)?;
+            let mut source = ByColumns { columns: &mut columns, program, options, forget: taken == 0 };
+            let explanation = explain_with(&mut source, request, depth_limit)?;
             explanations.insert(name(request), explanation);
         }
         rest = later;
@@ -232,39 +259,19 @@ fn looks_back(program: &Program, node: NodeId) -> bool {
 }
 
 fn explain_with(
-    columns: &mut Columns<'_>,
-    program: &Program,
-    options: &EvaluateOptions,
+    source: &mut dyn Source,
     (node, at, bindings): &Request,
     depth_limit: usize,
-    forget: bool,
 ) -> Result<Explanation, Unsupported> {
-    let (trace, node, at) = (columns.trace, *node, *at);
-    let own = columns.number(bindings);
-    columns.fetch([(node, own)].into_iter())?;
-    let holds = columns.known[&(node, own)].get(at);
+    let (node, at) = (*node, *at);
+    let holds = source.root(node, bindings, at)?;
     let (rule, children, bindings) = (Rule::Truncated, Vec::new(), bindings.clone());
     let mut claims = vec![Claim { node, bindings, range: (at, at), holds, rule, children }];
-    let (mut level, seen) = (vec![0], FxHashSet::default());
+    let mut level = vec![0];
     for _ in 0..depth_limit {
-        if forget {
-            columns.known.clear();
-        }
-        let mut parts = Vec::new();
-        for &index in &level {
-            let own = columns.number(&claims[index].bindings);
-            let mut below = Vec::new();
-            // Under bindings every request costs a pass of its own: what may be needed is asked for at once.
-            let together = own > 0
-                && !forget
-                && columns.nearby(program, claims[index].node, depth_limit, &seen, TOGETHER, &mut below);
-            if !together {
-                below.clear();
-            }
-            below.extend(step::parts(program, claims[index].node));
-            parts.extend(below.into_iter().map(|part| (part, own)));
-        }
-        columns.fetch(parts.into_iter())?;
+        let asked: Vec<(NodeId, &Bindings)> =
+            level.iter().map(|&index: &usize| (claims[index].node, &claims[index].bindings)).collect();
+        source.ask(&asked, depth_limit)?;
         let mut below = Vec::new();
         for index in level {
             if claims.len() >= Explanation::MOST_CLAIMS {
@@ -272,24 +279,7 @@ fn explain_with(
             }
             let Claim { node, range: (at, _), holds, .. } = claims[index];
             let mut bindings = claims[index].bindings.clone();
-            let (rule, parts) = match program.dag.node(node) {
-                Node::Exists(variable, body) | Node::Forall(variable, body) => {
-                    let exists = matches!(program.dag.node(node), Node::Exists(..));
-                    if exists != holds {
-                        (Rule::Nobody, Vec::new())
-                    } else if let Some(value) = columns.evaluator.witness(trace, node, &bindings, at)? {
-                        bindings = bindings.with(variable, value);
-                        (Rule::Instance, vec![step::Part { node: body, range: (at, at), holds }])
-                    } else {
-                        (Rule::Unnamed, Vec::new())
-                    }
-                }
-                _ => {
-                    let own = columns.number(&bindings);
-                    let known = step::Known { columns: &columns.known, bound: own };
-                    step::justify(program, trace, options, &known, node, at, holds)?
-                }
-            };
+            let (rule, parts) = source.reasons(node, &mut bindings, at, holds)?;
             claims[index].rule = rule;
             for part in parts {
                 let child = claims.len();
@@ -309,7 +299,7 @@ fn explain_with(
                 });
             }
         }
-        if below.is_empty() {
+        if below.is_empty() || !source.knows() {
             break;
         }
         level = below;
@@ -326,82 +316,4 @@ fn explain_with(
         .map(|claim| (claim.node, claim.range.0))
         .collect();
     Ok(Explanation { claims, pending })
-}
-
-/// Columns under bindings that are asked for at once.
-const TOGETHER: usize = 100;
-
-/// The truth columns asked for so far. Those of atoms are the trace's own.
-struct Columns<'a> {
-    trace: &'a Trace,
-    evaluator: &'a mut dyn Evaluator,
-    atoms: FxHashMap<NodeId, usize>,
-    /// By formula and by the number of its bindings.
-    known: step::Columns<'a>,
-    /// Bindings by number; the first are none.
-    bound: Vec<Bindings>,
-}
-
-impl<'a> Columns<'a> {
-    fn new(program: &Program, trace: &'a Trace, evaluator: &'a mut dyn Evaluator) -> Self {
-        let atoms = program.atoms().into_iter().enumerate().map(|(index, node)| (node, index));
-        // A trace made for an engine that reads values may lack them.
-        let atoms =
-            atoms.filter(|&(_, index)| trace.atoms.get(index).is_some_and(|bits| bits.len() == trace.len));
-        let bound = vec![Bindings::default()];
-        Self { trace, evaluator, atoms: atoms.collect(), known: FxHashMap::default(), bound }
-    }
-
-    /// The number of bindings.
-    fn number(&mut self, bindings: &Bindings) -> u32 {
-        let known = self.bound.iter().position(|own| own == bindings);
-        known.unwrap_or_else(|| {
-            self.bound.push(bindings.clone());
-            self.bound.len() - 1
-        }) as u32
-    }
-
-    fn fetch(&mut self, nodes: impl Iterator<Item = (NodeId, u32)>) -> Result<(), Unsupported> {
-        let mut missing: Vec<(NodeId, u32)> = nodes.filter(|node| !self.known.contains_key(node)).collect();
-        missing.sort_unstable();
-        missing.dedup();
-        missing.retain(|own| match self.atoms.get(&own.0) {
-            Some(&index) => {
-                self.known.insert(*own, Cow::Borrowed(&self.trace.atoms[index]));
-                false
-            }
-            None => true,
-        });
-        if !missing.is_empty() {
-            let bound: Vec<(NodeId, Bindings)> =
-                missing.iter().map(|(node, bound)| (*node, self.bound[*bound as usize].clone())).collect();
-            let columns = self.evaluator.columns_bound(self.trace, &bound)?;
-            self.known.extend(missing.into_iter().zip(columns.into_iter().map(Cow::Owned)));
-        }
-        Ok(())
-    }
-
-    /// The formulas up to `depth` levels below `node` that are not in `seen` and have to be computed; false if they
-    /// are more than `most`.
-    fn nearby(
-        &self,
-        program: &Program,
-        node: NodeId,
-        depth: usize,
-        seen: &FxHashSet<NodeId>,
-        most: usize,
-        into: &mut Vec<NodeId>,
-    ) -> bool {
-        let mut reached: FxHashSet<NodeId> = FxHashSet::default();
-        let mut level = vec![node];
-        for _ in 0..=depth {
-            level.retain(|&node| reached.insert(node));
-            into.extend(level.iter().filter(|&node| !seen.contains(node) && !self.atoms.contains_key(node)));
-            if into.len() > most {
-                return false;
-            }
-            level = level.iter().flat_map(|&node| step::parts(program, node)).collect();
-        }
-        true
-    }
 }

@@ -2,10 +2,9 @@
 
 use super::Rule;
 use super::walk::{Walk, Window};
-use crate::{EvaluateOptions, Trace, Unsupported};
+use crate::{Bindings, EvaluateOptions, Trace, Unsupported};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-use std::ops::Index;
 use tw_core::{Bits, Position};
 use tw_ir::{Form, Node, NodeId, Program, Semantics};
 
@@ -36,10 +35,41 @@ pub(super) struct Known<'k, 'a> {
     pub(super) bound: u32,
 }
 
-impl Index<&NodeId> for Known<'_, '_> {
-    type Output = Bits;
-    fn index(&self, node: &NodeId) -> &Bits {
-        &self.columns[&(*node, self.bound)]
+/// What is true where.
+pub(super) trait Truths {
+    /// The truth of a formula at a position.
+    fn get(&self, node: NodeId, at: Position) -> bool;
+    /// The first offset of a walk from `low` to `high` where it is `value`.
+    fn find(&self, walk: &Walk<'_>, node: NodeId, value: bool, low: usize, high: usize) -> Option<usize>;
+}
+
+impl Truths for Known<'_, '_> {
+    fn get(&self, node: NodeId, at: Position) -> bool {
+        self.columns[&(node, self.bound)].get(at)
+    }
+
+    fn find(&self, walk: &Walk<'_>, node: NodeId, value: bool, low: usize, high: usize) -> Option<usize> {
+        walk.find(&self.columns[&(node, self.bound)], value, low, high)
+    }
+}
+
+/// Where an explanation takes what is true from.
+pub(super) trait Source {
+    /// The truth of what is explained.
+    fn root(&mut self, node: NodeId, bindings: &Bindings, at: Position) -> Result<bool, Unsupported>;
+    /// These claims are taken apart next, in an explanation of so many levels.
+    fn ask(&mut self, level: &[(NodeId, &Bindings)], depth_limit: usize) -> Result<(), Unsupported>;
+    /// Why a formula is true or not; a value of a variable that decides is added to the bindings.
+    fn reasons(
+        &mut self,
+        node: NodeId,
+        bindings: &mut Bindings,
+        at: Position,
+        holds: bool,
+    ) -> Result<(Rule, Vec<Part>), Unsupported>;
+    /// Whether all that was said is so.
+    fn knows(&self) -> bool {
+        true
     }
 }
 
@@ -48,16 +78,16 @@ pub(super) fn justify(
     program: &Program,
     trace: &Trace,
     options: &EvaluateOptions,
-    columns: &Known<'_, '_>,
+    truths: &dyn Truths,
     id: NodeId,
     at: Position,
     holds: bool,
 ) -> Result<(Rule, Vec<Part>), Unsupported> {
     let node = program.dag.node(id);
-    let here = |node: NodeId| Part { node, range: (at, at), holds: columns[&node].get(at) };
+    let here = |node: NodeId| Part { node, range: (at, at), holds: truths.get(node, at) };
     let side = |a: NodeId, b: NodeId, deciding: bool| {
         // One side with the deciding truth is enough, and the left one is read first.
-        let (rule, node) = if columns[&a].get(at) == deciding { (Rule::Left, a) } else { (Rule::Right, b) };
+        let (rule, node) = if truths.get(a, at) == deciding { (Rule::Left, a) } else { (Rule::Right, b) };
         (rule, vec![here(node)])
     };
     let both = |a: NodeId, b: NodeId| (Rule::Both, vec![here(a), here(b)]);
@@ -79,7 +109,7 @@ pub(super) fn justify(
                 }
             }
             Node::Xor(a, b) | Node::Iff(a, b) => both(a, b),
-            Node::Implies(a, _) if holds && !columns[&a].get(at) => (Rule::Left, vec![here(a)]),
+            Node::Implies(a, _) if holds && !truths.get(a, at) => (Rule::Left, vec![here(a)]),
             Node::Implies(_, b) if holds => (Rule::Right, vec![here(b)]),
             Node::Implies(a, b) => both(a, b),
             _ => (Rule::Atom, Vec::new()),
@@ -92,14 +122,14 @@ pub(super) fn justify(
         return Ok(neighbour(&walk, &window, options.semantics, !operator.past, here(right), |k| Part {
             node: right,
             range: (k, k),
-            holds: columns[&right].get(k),
+            holds: truths.get(right, k),
         }));
     }
     let (low, high, open) = match window {
         Window::Offsets { low, high, open } => (low, high, open),
         Window::Empty { open } => return Ok((Rule::NoPosition { pending: open }, Vec::new())),
     };
-    let ranging = Ranging { walk: &walk, columns, low, high, open };
+    let ranging = Ranging { walk: &walk, truths, low, high, open };
     let (rule, parts) = match (operator.form, operator.weak, left) {
         (Form::Release, true, None) => ranging.globally(right, holds),
         (Form::Release, true, Some(left)) => ranging.release(left, right, holds),
@@ -132,7 +162,7 @@ fn neighbour(
 /// An operator that ranges over the offsets `low..=high`; `open` if the trace's end is what ends them.
 struct Ranging<'a> {
     walk: &'a Walk<'a>,
-    columns: &'a Known<'a, 'a>,
+    truths: &'a dyn Truths,
     low: usize,
     high: usize,
     open: bool,
@@ -142,7 +172,7 @@ type Reasons = (Rule, [Option<Part>; 2]);
 
 impl Ranging<'_> {
     fn find(&self, node: NodeId, value: bool, low: usize, end: usize) -> Option<usize> {
-        end.checked_sub(1).and_then(|high| self.walk.find(&self.columns[&node], value, low, high))
+        end.checked_sub(1).and_then(|high| self.truths.find(self.walk, node, value, low, high))
     }
 
     /// `goal` does not come: it is still awaited, comes too late or too early, or not at all.
@@ -150,9 +180,9 @@ impl Ranging<'_> {
         if self.open {
             return Rule::Never { pending: true };
         }
-        let column = &self.columns[&goal];
-        let late = self.walk.find(column, true, self.high + 1, self.walk.reach());
-        let early = || self.low.checked_sub(1).and_then(|high| self.walk.find(column, true, 0, high));
+        let find = |low, high| self.truths.find(self.walk, goal, true, low, high);
+        let late = find(self.high + 1, self.walk.reach());
+        let early = || self.low.checked_sub(1).and_then(|high| find(0, high));
         match late.or_else(early) {
             Some(offset) => Rule::Missed { at: self.walk.place(offset) },
             None => Rule::Never { pending: false },

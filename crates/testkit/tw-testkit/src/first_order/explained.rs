@@ -61,5 +61,5 @@ fn explanations(engine: &dyn Engine, case: &Case) -> Result<Vec<Explanation>, Un
         requests.extend(found.map(|(&at, bound)| violation_request(&case.program, root.node, 0, at, bound)));
     }
     let (program, options) = (&case.program, case.options());
-    explain_many(program, &trace, &options, &mut *evaluator, &requests, Explanation::DEPTH, 1 << 20)
+    explain_many(program, &trace, &options, &mut *evaluator, (&requests, &[]), Explanation::DEPTH, 1 << 20)
 }
