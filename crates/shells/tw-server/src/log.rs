@@ -4,6 +4,7 @@
 //! files ([`Reader`]). Lines are numbered from 0 over the whole life of a log, whatever was deleted since; the number of lines
 //! before a record is what everything else refers to.
 
+mod line;
 mod reader;
 mod record;
 mod segment;
@@ -19,9 +20,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Characters that are shown of a line.
-const SHOWN: usize = 400;
 
 /// How a log is kept.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +67,8 @@ struct State {
     needed: u64,
     /// How far sources have been read at the end of what is written.
     marks: Marks,
+    /// Where lines are looked up.
+    index: line::Index,
 }
 
 /// What was found when a log was opened.
@@ -88,7 +88,17 @@ impl Log {
         let end = segments.last().map_or(0, |last| last.end);
         let (recent, recent_bytes, wakes) = (VecDeque::new(), 0, 0);
         let marks = found.marks.clone();
-        let state = State { segments, end, synced: end, recent, recent_bytes, wakes, needed: 0, marks };
+        let state = State {
+            segments,
+            end,
+            synced: end,
+            recent,
+            recent_bytes,
+            wakes,
+            needed: 0,
+            marks,
+            index: line::Index::default(),
+        };
         let folder = folder.to_path_buf();
         Ok((Log(Arc::new(Shared { folder, limits, state: Mutex::new(state), news: Condvar::new() })), found))
     }
@@ -167,16 +177,6 @@ impl Log {
             let waited = self.0.news.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-    }
-
-    /// The text of a line after so many, cut to what is shown of one, if it is still in memory.
-    pub fn recent_line(&self, before: u64) -> Option<String> {
-        let state = self.state();
-        let index = state.recent.partition_point(|record| record.after() <= before);
-        let record = state.recent.get(index).filter(|record| record.before <= before)?.clone();
-        drop(state);
-        let line = record.bytes.split(|&byte| byte == b'\n').nth((before - record.before) as usize)?;
-        Some(String::from_utf8_lossy(line).chars().take(SHOWN).collect())
     }
 
     /// Reads from a line on: from the beginning of the record that holds it, or from what is left.

@@ -82,7 +82,7 @@ impl Teller {
                 "line",
                 &line.map_or("null".into(), |line| {
                     let text = match line.text.is_empty() {
-                        true => self.log.recent_line(line.line - 1).unwrap_or_default(),
+                        true => self.log.line(line.line - 1).unwrap_or_default(),
                         false => line.text.to_string(),
                     };
                     Object::new().field("line", line.line).field("text", text).end()

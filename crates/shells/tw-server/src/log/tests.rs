@@ -275,3 +275,30 @@ fn marks_outlive_the_age_of_their_lines() {
     }
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn a_line_is_found_wherever_it_is() {
+    let folder = folder("line");
+    let limits = Limits { segment: 2_000_000, recent: 10_000, size: Some(5_000_000), ..Limits::default() };
+    let (log, _) = Log::open(&folder, limits).unwrap();
+    let text = |number: u64| format!("{number:>0$}", 1 + number as usize * 7919 % 60_000);
+    let lines = 150;
+    for number in 0..lines / 2 {
+        log.append(format!("{}\n{}\n", text(2 * number), text(2 * number + 1)).as_bytes(), 2, false).unwrap();
+    }
+    let shown = |number: u64| Some(text(number).chars().take(400).collect::<String>());
+    for number in (0..lines).rev() {
+        assert_eq!(log.line(number), shown(number), "line {number}");
+    }
+    assert_eq!(log.line(lines), None);
+    let (again, _) = Log::open(&folder, limits).unwrap();
+    assert_eq!([0, 70, lines - 1].map(|number| again.line(number)), [0, 70, lines - 1].map(shown));
+    // What is deleted has no text.
+    log.may_delete(lines);
+    while log.start() == 0 {
+        log.append(&[b"x".repeat(500_000), b"\n".to_vec()].concat(), 1, false).unwrap();
+    }
+    assert_eq!(log.line(0), None);
+    assert_eq!(log.line(log.start()).map(|text| text.len()), shown(log.start()).map(|text| text.len()));
+    std::fs::remove_dir_all(folder).unwrap();
+}

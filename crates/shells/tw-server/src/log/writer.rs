@@ -264,7 +264,9 @@ impl Log {
         // The first of a segment says how far all sources are: the segments before it may be deleted.
         let own = if last.is_empty() { &all } else { &marks };
         let header = record::head(bytes, count, written, own);
+        let place = (end, last.start, last.bytes);
         last.append(&header, bytes, lines, written)?;
+        state.index.note(place.0, place.1, place.2);
         let deleted = if full { state.delete_old(&self.0.limits, written) } else { Vec::new() };
         if durable {
             // Readers may go on with what was there; nobody else writes.
@@ -364,6 +366,7 @@ impl State {
         let start = self.segments.first().map_or(0, |first| first.start);
         let recent: VecDeque<Record> = std::mem::take(&mut self.recent);
         self.recent = recent.into_iter().filter(|record| record.before >= start).collect();
+        self.index.forget(start);
         self.recent_bytes = self.recent.iter().map(|record| record.bytes.len()).sum();
         deleted
     }
