@@ -83,6 +83,7 @@ impl Stream {
             stream: name.into(),
             folder,
             log: log.clone(),
+            commit: commit.clone(),
             verdicts: opening.verdicts.clone(),
             changes: Mutex::new(changes),
             watched: Mutex::default(),

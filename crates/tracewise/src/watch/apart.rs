@@ -254,6 +254,10 @@ impl Watcher for Apart<'_> {
         Ok(())
     }
 
+    fn go_on_after(&mut self, read: Progress) {
+        self.parts.iter_mut().filter_map(|part| part.judge.as_mut()).for_each(|judge| judge.read = read);
+    }
+
     fn list_pending(&mut self, now: Progress) -> io::Result<()> {
         self.each(|judge| judge.list_pending(now).map_err(Halt::from));
         Ok(())

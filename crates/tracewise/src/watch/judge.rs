@@ -49,6 +49,8 @@ pub(super) struct Judge<'j> {
     pub back: Option<StepsBack>,
     /// How much has been read, where time passes between arrivals.
     pub read: Progress,
+    /// It is time that settles things now.
+    pub passing: bool,
     /// Time is known to have passed strictly beyond this.
     pub passed: Option<Time>,
     /// What becomes of a stream without timestamps.
@@ -111,6 +113,7 @@ impl<'j> Judge<'j> {
             parametric,
             times: (roots > 0).then_some(times),
             read: Progress::default(),
+            passing: false,
             passed: None,
             untimed: timing.untimed,
             counting: timing.counting,

@@ -56,6 +56,13 @@ impl Judge<'_> {
 
     /// Time has passed strictly beyond `beyond`; what was due then, and to when it is known to have come.
     fn pass(&mut self, beyond: Time, come_to: Time, due: &[Obligation]) -> Result<(), Halt> {
+        self.passing = true;
+        let told = self.pass_telling(beyond, come_to, due);
+        self.passing = false;
+        told
+    }
+
+    fn pass_telling(&mut self, beyond: Time, come_to: Time, due: &[Obligation]) -> Result<(), Halt> {
         let mut found = std::mem::take(&mut self.sink_of_engine);
         let advanced = self.monitor.advance(beyond, &mut found);
         let settled = std::mem::take(&mut found.settled);

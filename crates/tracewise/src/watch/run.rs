@@ -470,7 +470,9 @@ impl<'r, W: Watcher> Run<'r, W> {
         if !saved.is_empty() {
             return Err("its parts do not belong together".into());
         }
-        self.judge.restore(state)
+        self.judge.restore(state)?;
+        self.judge.go_on_after(self.live.progress());
+        Ok(())
     }
 
     /// The whole state.

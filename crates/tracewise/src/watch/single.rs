@@ -78,6 +78,10 @@ impl Watcher for Judge<'_> {
         Judge::beat(self, passed)
     }
 
+    fn go_on_after(&mut self, read: Progress) {
+        self.read = read;
+    }
+
     fn release(&mut self) -> Result<(), Halt> {
         self.release_up_to(None)
     }

@@ -256,7 +256,9 @@ impl<W: Steps> Run<'_, W> {
         if !saved.is_empty() {
             return Err("its parts do not belong together".into());
         }
-        let positions = self.live.progress().positions;
-        self.judge.go_on(&state, positions)
+        let read = self.live.progress();
+        self.judge.go_on(&state, read.positions)?;
+        self.judge.go_on_after(read);
+        Ok(())
     }
 }

@@ -23,6 +23,10 @@ pub(crate) trait Watcher: Receiver<Error = Halt> {
         let _ = passed;
         Ok(())
     }
+    /// It goes on from a state, after so much was read.
+    fn go_on_after(&mut self, read: Progress) {
+        let _ = read;
+    }
     /// The stream is over: hands over the positions that wait for earlier ones.
     fn release(&mut self) -> Result<(), Halt> {
         Ok(())

@@ -5,7 +5,7 @@ use super::states::Watched;
 use super::teller::{Collected, Teller};
 use super::ticks::Ticks;
 use super::together::{PIECE, Together};
-use crate::log::{Log, Record};
+use crate::log::{Commit, Log, Record};
 use crate::verdicts::Verdicts;
 use crate::words;
 use std::cell::RefCell;
@@ -42,6 +42,8 @@ pub struct Judge {
     pub folder: PathBuf,
     /// Its log.
     pub log: Log,
+    /// What comes to it.
+    pub commit: Commit,
     /// Where violations go.
     pub verdicts: Arc<Verdicts>,
     /// Which specifications judge from which line on; the first is in force.
@@ -328,20 +330,28 @@ impl Judge {
             if self.stop.load(Ordering::SeqCst) {
                 return Over::Stop;
             }
-            if self.until().is_some_and(|until| until <= next) {
-                return Over::Change;
-            }
             if let Some(passed) = ticks.before(next)
                 && !self.pass(work, next, passed, ticks, collected)
             {
                 return Over::Untold;
             }
+            if self.until().is_some_and(|until| until <= next) {
+                return Over::Change;
+            }
             if next >= again {
                 // What was not found again by now never will be: its specification is another.
                 collected.borrow_mut().known.clear();
             }
-            match self.read(&mut reader, ticks) {
-                None => match ticks.ask(next) {
+            let read = self.read(&mut reader, ticks);
+            // No silence: lines are there or on their way, or cannot come.
+            let heard = read.is_err() || self.commit.end() > next || self.commit.failing().is_some();
+            if heard && next >= again {
+                ticks.come();
+            }
+            match read {
+                Err(()) => {}
+                Ok(None) if heard => self.log.wait_beyond(next, PATIENCE),
+                Ok(None) => match ticks.ask(next) {
                     Ok(Some(passed)) => {
                         if !self.pass(work, next, passed, ticks, collected) {
                             return Over::Untold;
@@ -356,8 +366,7 @@ impl Judge {
                         self.log.wait_beyond(next, PATIENCE);
                     }
                 },
-                Some(record) => {
-                    ticks.come();
+                Ok(Some(record)) => {
                     // What changes after this is asked begins after lines that are read already.
                     let until = self.until();
                     collected.borrow_mut().cuts = self.cuts_before(record.before);
@@ -395,14 +404,14 @@ impl Judge {
         cuts.iter().filter(|cut| **cut <= line).count()
     }
 
-    fn read(&self, reader: &mut Together, ticks: &Ticks) -> Option<Record> {
+    fn read(&self, reader: &mut Together, ticks: &Ticks) -> Result<Option<Record>, ()> {
         let same = |from, to| self.cuts_before(from) == self.cuts_before(to) && !ticks.between(from, to);
         match reader.next(same) {
-            Ok(record) => record,
+            Ok(record) => Ok(record),
             Err(error) => {
                 (self.said)(format!("stream {}: the log cannot be read: {error}", self.stream));
                 std::thread::sleep(AGAIN);
-                None
+                Err(())
             }
         }
     }
@@ -443,8 +452,7 @@ impl Judge {
     ) -> bool {
         collected.borrow_mut().cuts = self.cuts_before(next.saturating_sub(1));
         for own in work {
-            // Of what comes after it nothing was due.
-            let Some(watch) = own.watch.as_mut().filter(|_| own.first < next) else { continue };
+            let Some(watch) = &mut own.watch else { continue };
             if let Err(error) = watch.pass(passed) {
                 own.watched.stop(words::error(&error));
                 own.watch = None;

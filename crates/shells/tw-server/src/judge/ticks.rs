@@ -113,19 +113,21 @@ impl Ticks {
             return Ok(None);
         }
         self.next = now + (silence / PART).clamp(SOON, SELDOM);
-        match self.said.last_mut() {
-            // A clock that was set anew does not take back what it said.
-            Some((at, before)) if *at == line => {
-                if passed <= *before {
-                    return Ok(None);
-                }
-                *before = passed;
-            }
-            _ => self.said.push((line, passed)),
+        let before = self.said.pop_if(|(at, _)| *at == line);
+        // A clock that was set anew does not take back what it said.
+        if let Some(before) = before.filter(|(_, before)| passed <= *before) {
+            self.said.push(before);
+            return Ok(None);
+        }
+        self.said.push((line, passed));
+        let written = self.write(self.said.len() - 1);
+        if written.is_err() {
+            // What is not kept was not said.
+            self.said.pop();
+            self.said.extend(before);
         }
         self.heard = self.said.len();
-        self.write(self.said.len() - 1)?;
-        Ok(Some(passed))
+        written.map(|()| Some(passed))
     }
 
     /// What was said is on disk for good.

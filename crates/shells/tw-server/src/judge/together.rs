@@ -10,8 +10,8 @@ pub const PIECE: usize = 64 << 10;
 /// Reads a log.
 pub struct Together {
     reader: Reader,
-    /// Read, and not handed out: it did not go together with those before.
-    ahead: Option<Record>,
+    /// Read, and not handed out: it did not go together with those before, or could not be read.
+    ahead: Option<io::Result<Record>>,
 }
 
 impl Together {
@@ -23,18 +23,19 @@ impl Together {
     /// What is there, about [`PIECE`] of it, as one record; `same` says whether lines may be judged together.
     pub fn next(&mut self, same: impl Fn(u64, u64) -> bool) -> io::Result<Option<Record>> {
         let first = match self.ahead.take() {
-            Some(ahead) => Some(ahead),
+            Some(ahead) => Some(ahead?),
             None => self.reader.next()?,
         };
         let Some(mut all) = first else { return Ok(None) };
         let mut bytes = Vec::new();
         while all.bytes.len().max(bytes.len()) < PIECE {
-            // What cannot be read is met again by the next call.
-            let Ok(Some(more)) = self.reader.next() else { break };
-            if more.before != all.after() || !same(all.before, more.before) {
-                self.ahead = Some(more);
-                break;
-            }
+            let more = match self.reader.next() {
+                Ok(Some(more)) if more.before == all.after() && same(all.before, more.before) => more,
+                other => {
+                    self.ahead = other.transpose();
+                    break;
+                }
+            };
             if bytes.is_empty() {
                 bytes.extend_from_slice(&all.bytes);
             }
@@ -90,6 +91,37 @@ mod tests {
         log.append(&[b"x".repeat(PIECE), b"\n".to_vec()].concat(), 1, false).unwrap();
         log.append(b"y\n", 1, false).unwrap();
         assert_eq!(read(&log, 400, |_, _| true), [(400, 1, PIECE + 1), (401, 1, 2)]);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_passed_over() {
+        let folder = std::env::temp_dir().join(format!("tracewise-together-bad-{}", std::process::id()));
+        let limits = Limits { segment: 400, recent: 100, ..Limits::default() };
+        let (log, _) = Log::open(&folder, limits).unwrap();
+        for line in 0..40 {
+            log.append(format!("line {line:>20}\n").as_bytes(), 1, false).unwrap();
+        }
+        // The second record of the second segment.
+        let mut paths: Vec<_> =
+            std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        let mut bytes = std::fs::read(&paths[1]).unwrap();
+        bytes[24 + 46 + 30] ^= 1;
+        std::fs::write(&paths[1], bytes).unwrap();
+        let bad: u64 = paths[1].file_stem().unwrap().to_str().unwrap().parse::<u64>().unwrap() + 1;
+        let mut reader = Together::new(log.read_from(0));
+        let mut next = 0;
+        while let Ok(record) = reader.next(|_, _| true) {
+            let record = record.unwrap();
+            assert_eq!(record.before, next);
+            next = record.after();
+        }
+        assert_eq!(next, bad);
+        for _ in 0..3 {
+            let error = reader.next(|_, _| true).unwrap_err();
+            assert!(error.to_string().contains("checksum"), "{error}");
+        }
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

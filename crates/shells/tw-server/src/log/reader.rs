@@ -22,6 +22,15 @@ impl Reader {
     /// The next record, `None` if nothing more is written. It may begin before the line that was asked for, and after it where
     /// lines were deleted.
     pub fn next(&mut self) -> io::Result<Option<Record>> {
+        let next = self.step();
+        if next.is_err() {
+            // Behind what cannot be read records would be taken for others.
+            self.file = None;
+        }
+        next
+    }
+
+    fn step(&mut self) -> io::Result<Option<Record>> {
         loop {
             let path = {
                 let state = self.log.state();

@@ -73,6 +73,10 @@ impl Watcher for Keyed<'_> {
         }
     }
 
+    fn go_on_after(&mut self, read: Progress) {
+        self.read = read;
+    }
+
     fn release(&mut self) -> Result<(), Halt> {
         Ok(())
     }
