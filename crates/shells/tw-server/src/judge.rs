@@ -10,8 +10,10 @@ mod teller;
 mod thread;
 mod ticks;
 mod together;
+mod work;
 
 pub use checkpoint::{Assigned, Change, State, add_cut, load_cuts, load_plan, save_plan};
 pub use states::{PropertyState, Watched};
 pub use teller::{Collected, Nobody, Teller};
-pub use thread::{Judge, Progress, part};
+pub use thread::{Judge, Progress};
+pub use work::part;

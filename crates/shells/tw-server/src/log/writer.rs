@@ -23,6 +23,8 @@ const TOGETHER: Duration = Duration::from_micros(300);
 const AGAIN: Duration = Duration::from_millis(200);
 /// How long after a failure lines are taken into memory again, to see whether they can be written.
 const TRY: Duration = Duration::from_secs(1);
+/// How long who was refused may take to come again.
+const LATELY: Duration = Duration::from_secs(60);
 
 /// Why lines were not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +95,12 @@ impl Commit {
     /// Why nothing can be written, if that is so.
     pub fn failing(&self) -> Option<Arc<str>> {
         self.waiting().failing.as_ref().map(|(why, _)| why.clone())
+    }
+
+    /// Whether something is on its way into the log after so many lines, or was refused so lately that it may come again.
+    pub fn is_awaited(&self, after: u64) -> bool {
+        let waiting = self.waiting();
+        waiting.end > after || waiting.failing.as_ref().is_some_and(|(_, at)| at.elapsed() < LATELY)
     }
 
     /// Takes whole lines, with how far their source has been read, which is kept with them or not at all; with a receipt, for good only
