@@ -192,7 +192,9 @@ fn check_properties(
                 }
                 _ => {
                     let end = start..run.loaded.trace.segment_of(start).1;
-                    finding.fails = answer.violations.get(own).copied().filter(|at| end.contains(at));
+                    // A later one is not where it fails first.
+                    let first = later.is_none().then(|| answer.violations.get(own).copied()).flatten();
+                    finding.fails = first.filter(|at| end.contains(at));
                     (root.node, start, Bindings::default())
                 }
             });

@@ -3,7 +3,7 @@
 //! With `since` (or the header that a browser sends when it comes back) the violations from that number on come first. Who
 //! reads slower than is told misses something, and is told that.
 
-use super::answer::{Answer, asked};
+use super::answer::Answer;
 use super::found::{filter, number};
 use crate::server::Shared;
 use crate::tokens::Rights;
@@ -57,7 +57,7 @@ impl Listener {
         headers: &HeaderMap,
     ) -> Result<Self, Box<Answer>> {
         let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<u64>().ok());
-        let since = asked(query, "since").map(|_| number(query, "since", 0)).transpose()?;
+        let since = number(query, "since")?;
         // First listen, then look back: nothing falls in between.
         let news = shared.verdicts.listen();
         let next = last.map(|last| last + 1).or(since);

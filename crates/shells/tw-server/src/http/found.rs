@@ -29,18 +29,18 @@ pub fn filter(query: Option<&str>, rights: Rights) -> Filter {
     Filter { stream: asked(query, "stream"), property: asked(query, "property"), rights: Some(rights) }
 }
 
-/// A number of a query.
-pub fn number(query: Option<&str>, name: &str, default: u64) -> Result<u64, Box<Answer>> {
-    let Some(text) = asked(query, name) else { return Ok(default) };
-    text.parse().map_err(|_| {
+/// A number of a query, if it has one of that name.
+pub fn number(query: Option<&str>, name: &str) -> Result<Option<u64>, Box<Answer>> {
+    let Some(text) = asked(query, name) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| {
         Box::new(error(StatusCode::BAD_REQUEST, &format!("{name}: found `{text}`, expected a number")))
     })
 }
 
 /// From which number on, and how many.
 fn stretch(query: Option<&str>) -> Result<(u64, usize), Box<Answer>> {
-    let limit = number(query, "limit", LIMIT as u64)?.clamp(1, MOST as u64);
-    Ok((number(query, "since", 0)?, limit as usize))
+    let limit = number(query, "limit")?.unwrap_or(LIMIT as u64).clamp(1, MOST as u64);
+    Ok((number(query, "since")?.unwrap_or(0), limit as usize))
 }
 
 /// `GET /v1/violations`.

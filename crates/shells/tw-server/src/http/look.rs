@@ -50,8 +50,8 @@ pub fn router() -> Router<Arc<Shared>> {
 
 /// `GET /v1/history`: lines and values, each second.
 async fn history(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery, rights: Rights) -> Answer {
-    match number(query.as_deref(), "since", 0) {
-        Ok(since) => json(StatusCode::OK, shared.history.since(since, &rights)),
+    match number(query.as_deref(), "since") {
+        Ok(since) => json(StatusCode::OK, shared.history.since(since.unwrap_or(0), &rights)),
         Err(answer) => *answer,
     }
 }

@@ -72,6 +72,11 @@ impl Ticks {
         Self { late: None, file: None, said: Vec::new(), heard: 0, latest: now, next: now }
     }
 
+    /// Whether there is a clock.
+    pub fn runs(&self) -> bool {
+        self.late.is_some()
+    }
+
     /// Whether something was said between two lines, before the second.
     pub fn between(&self, from: u64, to: u64) -> bool {
         self.said[self.heard..].iter().any(|(line, _)| (from + 1..=to).contains(line))
